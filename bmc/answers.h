@@ -77,12 +77,12 @@ struct BootOverride {
 struct LogEntry {
   std::string id;
   std::optional<Seconds> time{};  // as told, in UTC; nothing where the BMC's date is none
-  std::string severity{};         // "OK", "Warning", "Critical"; empty: not told
+  std::string severity{};         // "OK", "Warning", "Critical"; empty: not reported
   std::string message{};
   std::string message_id{};  // of a registry, or empty
   std::string sensor{};      // that it is about
   std::string source{};      // URI, or "ipmi:sel/0x0012"
-  std::string direction{};   // "Assert" or "Deassert": the state came or went; empty: not told
+  std::string direction{};   // "Assert" or "Deassert": the state came or went; empty: not reported
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
@@ -110,7 +110,7 @@ struct Account {
 struct NetworkService {
   std::string name;
   bool enabled = false;
-  int port = 0;  // 0: not told
+  int port = 0;  // 0: not reported
   friend bool operator==(const NetworkService&, const NetworkService&) = default;
 };
 
@@ -118,7 +118,7 @@ struct NetworkService {
 struct BmcClock {
   Seconds time{};
   std::chrono::seconds ahead{0};  // of ours; the round trip is a part of it
-  std::string told{};
+  std::string reported{};
   std::vector<std::string> ntp_servers{};
   Protocol by = Protocol::redfish;
 };

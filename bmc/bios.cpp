@@ -22,8 +22,8 @@ BiosValues differing(const BiosValues& wanted, const BiosSettings& settings) {
     const auto now = settings.current.find(name);
     const bool waits = waiting != settings.pending.end();
     const auto& will = waits ? waiting : now;
-    const bool told = waits || now != settings.current.end();
-    if (!told || !same_setting(will->second, value)) different.emplace(name, value);
+    const bool reported = waits || now != settings.current.end();
+    if (!reported || !same_setting(will->second, value)) different.emplace(name, value);
   }
   return different;
 }

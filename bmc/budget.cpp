@@ -118,8 +118,8 @@ std::optional<Budget> budget_of(std::string_view text) {
   const auto& kept = *parsed;
   // Counts that this program wrote: far below 2^53, which a double holds exactly.
   const auto count = [&kept](std::string_view name) {
-    const double told = number_at(kept, name).value_or(0);
-    return told > 0 && told < 9e15 ? static_cast<std::int64_t>(told) : std::int64_t{0};
+    const double reported = number_at(kept, name).value_or(0);
+    return reported > 0 && reported < 9e15 ? static_cast<std::int64_t>(reported) : std::int64_t{0};
   };
   Budget budget;
   for (const auto& [name, member] : kCounters) budget.*member = count(name);

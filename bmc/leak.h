@@ -11,7 +11,7 @@
 
 namespace cupel::bmc {
 
-/// "OK", "Warning", "Critical", or another word of the BMC's ("Unavailable"). Empty: not told.
+/// "OK", "Warning", "Critical", or another word of the BMC's ("Unavailable"). Empty: not reported.
 struct LeakWords {
   std::string detector{};  // its own state, else its health
   std::string sensor{};    // of the sensor behind it

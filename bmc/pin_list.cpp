@@ -41,25 +41,25 @@ class Reading {
       certificate_.emplace();
       return;
     }
-    const auto told = words(text);
-    if (told.size() > 2)
-      return complain(line_,
-                      "a line is a name and SHA256:..., or a name alone with a PEM "
-                      "certificate below it");
+    const auto reported = words(text);
+    if (reported.size() > 2)
+      return print_error(line_,
+                         "a line is a name and SHA256:..., or a name alone with a PEM "
+                         "certificate below it");
     lost_name();
-    name_ = told[0];
+    name_ = reported[0];
     named_ = line_;
-    if (told.size() == 1) return;
-    if (auto pin = fingerprint_in(told[1]))
+    if (reported.size() == 1) return;
+    if (auto pin = fingerprint_in(reported[1]))
       list_.pins.push_back({std::exchange(name_, {}), *std::move(pin), {file_, line_, 1}});
     else
-      complain(line_, "'" + printable(shortened(told[1], 80)) +
-                          "' is no fingerprint: SHA256: and 64 hexadecimal digits");
+      print_error(line_, "'" + printable(shortened(reported[1], 80)) +
+                             "' is no fingerprint: SHA256: and 64 hexadecimal digits");
     name_.clear();
   }
 
   PinList end() {
-    if (certificate_) complain(began_, "a certificate without its END line");
+    if (certificate_) print_error(began_, "a certificate without its END line");
     lost_name();
     return std::move(list_);
   }
@@ -75,24 +75,24 @@ class Reading {
     const bool again = name_.empty() && !list_.pins.empty() && chain_of_ == list_.pins.size();
     if (again) return;  // who signed the one before
     if (name_.empty())
-      return complain(began_, "whose certificate? Its node stands on a line above it");
+      return print_error(began_, "whose certificate? Its node stands on a line above it");
     const bool whole = der && der->size() >= kLeastDer && der->starts_with('\x30');
     if (whole) {
       list_.pins.push_back(
           {name_, std::string{kPrefixOfPins} + sha256_hex(*der), {file_, named_, 1}});
       chain_of_ = list_.pins.size();
     } else {
-      complain(began_, "this is no PEM certificate");
+      print_error(began_, "this is no PEM certificate");
     }
     name_.clear();
   }
 
   void lost_name() {
-    if (!name_.empty()) complain(named_, "no certificate for " + printable(name_));
+    if (!name_.empty()) print_error(named_, "no certificate for " + printable(name_));
     name_.clear();
   }
 
-  void complain(int line, std::string what) {
+  void print_error(int line, std::string what) {
     list_.problems.push_back({{file_, line, 1}, std::move(what)});
   }
 

@@ -11,11 +11,11 @@ namespace {
 /// One login: any question that only somebody who is logged in may ask.
 Task<Result<void>> prove(const std::function<std::unique_ptr<Bmc>()>& open, Deadline deadline) {
   const auto bmc = open();
-  auto told = co_await bmc->power.state(deadline);
+  auto reported = co_await bmc->power.state(deadline);
   co_await bmc->log_out();
   // What the BMC cannot tell, it has let us ask.
-  if (told || told.error().code == Code::kUnsupported) co_return ok();
-  co_return std::move(told).error();
+  if (reported || reported.error().code == Code::kUnsupported) co_return ok();
+  co_return std::move(reported).error();
 }
 
 Task<Result<void>> change(const RotationDoors& doors, Deadline deadline) {

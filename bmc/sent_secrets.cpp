@@ -260,11 +260,11 @@ void SentSecrets::add_url(std::string_view url) {
   const auto at = authority.rfind('@');
   const auto colon = authority.find(':');
   if (at == authority.npos || colon > at) return;
-  const auto told = authority.substr(colon + 1, at - colon - 1);
+  const auto reported = authority.substr(colon + 1, at - colon - 1);
   std::string meant;
-  for (std::size_t i = 0; i < told.size();) {
-    const auto spelt = told[i] == '%' ? percent_encoded(told.substr(i)) : Spelt{};
-    meant += spelt.length > 0 ? spelt.bytes : std::string{told[i]};
+  for (std::size_t i = 0; i < reported.size();) {
+    const auto spelt = reported[i] == '%' ? percent_encoded(reported.substr(i)) : Spelt{};
+    meant += spelt.length > 0 ? spelt.bytes : std::string{reported[i]};
     i += std::max<std::size_t>(spelt.length, 1);
   }
   add(meant, authority.substr(0, colon));

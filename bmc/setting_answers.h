@@ -14,7 +14,7 @@ namespace cupel::bmc {
 
 /// What one BIOS attribute may be, as the BMC's registry tells it.
 struct BiosRule {
-  std::vector<std::string> allowed{};  // of an enumeration; empty: not told, or no enumeration
+  std::vector<std::string> allowed{};  // of an enumeration; empty: not reported, or no enumeration
   std::optional<double> least{}, most{};
   bool read_only = false;  // now; a dependency may be why
   bool immutable = false;  // for ever
@@ -47,7 +47,7 @@ struct BiosDependency {
 
 /// The BIOS attribute registry of a machine.
 struct BiosRegistry {
-  BiosRules rules{};  // empty: not told
+  BiosRules rules{};  // empty: not reported
   std::vector<BiosDependency> dependencies{};
   /// The properties that dependencies name, besides CurrentValue, as the registry tells them.
   std::map<BiosProperty, BiosValue> properties{};

@@ -56,8 +56,8 @@ struct UpdateProgress {
     gone,         // the BMC does not know the task: it forgot it, or never had it
   } state = State::running;
   std::optional<int> percent{};
-  std::string told{};     // the BMC's word for the state: TaskState, Oem.Hpe.State
-  std::string message{};  // its messages, the newest first
+  std::string reported{};  // the BMC's word for the state: TaskState, Oem.Hpe.State
+  std::string message{};   // its messages, the newest first
   std::chrono::milliseconds look_again{0};  // when, as the BMC asks; 0: not said
   Protocol by = Protocol::redfish;
 };
@@ -71,7 +71,7 @@ struct UpdateService {
   std::string verifies{};
   /// What it is at work with: tasks' URIs, or its own word for it; empty: it is idle.
   std::vector<std::string> busy{};
-  std::uint64_t most_bytes = 0;  // MaxImageSizeBytes; 0: not told
+  std::uint64_t most_bytes = 0;  // MaxImageSizeBytes; 0: not reported
   /// The words by which it fetches images ("HTTPS", "NFS"); empty: it fetches none, or tells none.
   std::vector<std::string> fetches_by{};
   Protocol by = Protocol::redfish;

@@ -16,14 +16,15 @@ const Words kLinkErrors{"nvlink.crc_errors", "nvlink.recoveries", "nvlink.recove
 /// What programs say where the driver gives them no GPU at all.
 const Words kNoGpuAtAll{"cudaError", "(cuda)", "nvidia-smi", "the load ended early"};
 
-CauseKind gpus(Words criteria, Sourced told = Sourced::anything, std::vector<double> values = {}) {
-  return {std::move(criteria), "gpu*", told, std::move(values), {}};
+CauseKind gpus(Words criteria, Sourced reported = Sourced::anything,
+               std::vector<double> values = {}) {
+  return {std::move(criteria), "gpu*", reported, std::move(values), {}};
 }
 CauseKind numbers(Words criteria, std::string_view part = "gpu*") {
   return {std::move(criteria), part, Sourced::a_number, {}, {}};
 }
-CauseKind whole(Words criteria, Sourced told = Sourced::anything) {
-  return {std::move(criteria), "", told, {}, {}};
+CauseKind whole(Words criteria, Sourced reported = Sourced::anything) {
+  return {std::move(criteria), "", reported, {}, {}};
 }
 CauseKind stages_without_gpus() {
   return {{"stage *", "step *"}, "", Sourced::anything, {}, kNoGpuAtAll};
@@ -122,7 +123,7 @@ void add_counts(Rules& rules) {
 /// Programs of the node without which no GPU works.
 void add_driver(Rules& rules) {
   const CauseKind mismatch = numbers({"driver.mismatch"}, "*");
-  CauseKind not_measured{.told = Sourced::missing};
+  CauseKind not_measured{.reported = Sourced::missing};
   for (const auto part : {"gpu*", "fabric*"}) {
     not_measured.part = part;
     in_group(rules, mismatch, not_measured);

@@ -20,7 +20,7 @@ using Words = std::vector<std::string_view>;
 struct CauseKind {
   Words criteria{};
   std::string_view part = "*";  // "": the node as a whole
-  Sourced told = Sourced::anything;
+  Sourced reported = Sourced::anything;
   std::vector<double> values{};  // one of these was measured
   Words says{};                  // one of these is in `measured`
 };

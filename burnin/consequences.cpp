@@ -25,9 +25,9 @@ bool is_of(const CauseKind& kind, const Cause& cause) {
     return patterns.empty() || std::ranges::any_of(patterns, has);
   };
   const auto& value = cause.quantity.value;
-  if (kind.told == Sourced::a_number && !value) return false;
-  if (kind.told == Sourced::nothing && value) return false;
-  if (kind.told == Sourced::missing && !is_missing(cause.quantity)) return false;
+  if (kind.reported == Sourced::a_number && !value) return false;
+  if (kind.reported == Sourced::nothing && value) return false;
+  if (kind.reported == Sourced::missing && !is_missing(cause.quantity)) return false;
   if (!one_of(kind.values, [&](double each) { return value == each; })) return false;
   if (!one_of(kind.says, [&](auto text) { return cause.measured.contains(text); })) return false;
   return fits(kind.part, cause.part) &&

@@ -54,9 +54,9 @@ std::string remedy_of(PartKind kind) {
 }
 
 bool model_fits(const std::string& model, const std::vector<std::string>& wanted) {
-  const auto told = lower_case(model);
+  const auto reported = lower_case(model);
   return std::ranges::any_of(
-      wanted, [&](const auto& each) { return told.find(lower_case(each)) != told.npos; });
+      wanted, [&](const auto& each) { return reported.find(lower_case(each)) != reported.npos; });
 }
 
 /// Counts of adapters and drives differ between what a BMC lists and what the system sees (a
@@ -375,17 +375,17 @@ void judge_kind(const ExpectedParts& expected, const Seen& seen,
 
 void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
                     std::vector<AuditFinding>& findings) {
-  bool told = false;
+  bool reported = false;
   for (const auto& parts : {seen.by_bmc, seen.by_node})
     for (const auto& part : parts) {
       if (part.firmware.empty() || !covers(expected, part)) continue;
-      told = true;
+      reported = true;
       if (is_expected_version(expected, part.firmware)) continue;
       findings.push_back({Finding::wrong_firmware, "firmware " + part.name,
                           expected_version(expected), part.firmware, part.source,
                           "bring it to the baseline: cupel firmware plan NODE"});
     }
-  if (!told)
+  if (!reported)
     findings.push_back({Finding::not_observed, "firmware " + expected.component,
                         expected_version(expected), "neither the BMC nor the node reported it", "",
                         "read the version by hand"});
@@ -425,9 +425,9 @@ void judge_whole(const Seen& seen, std::vector<AuditFinding>& findings) {
     if (part.kind == PartKind::system && lower_case(part.health) == "critical")
       findings.push_back(
           {Finding::unhealthy, "system", "OK", part.health, part.source, std::string{kRemedy}});
-  const auto told = seen.facts.find(kCriticalFact);
-  if (told == seen.facts.end()) return;
-  for (const auto name : split(told->second, '\n'))
+  const auto reported = seen.facts.find(kCriticalFact);
+  if (reported == seen.facts.end()) return;
+  for (const auto name : split(reported->second, '\n'))
     if (!name.empty())
       findings.push_back(
           {Finding::unhealthy, std::string{name}, "OK", "Critical", "", std::string{kRemedy}});
@@ -454,27 +454,27 @@ void judge_serial(const std::string& wanted, const Seen& seen,
 }
 
 void judge_name(const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
-  const auto told = seen.facts.find(kHostNameFact);
-  if (told == seen.facts.end() || told->second.empty() || wanted.names.empty()) return;
-  const auto name = lower_case(told->second.substr(0, told->second.find('.')));
+  const auto reported = seen.facts.find(kHostNameFact);
+  if (reported == seen.facts.end() || reported->second.empty() || wanted.names.empty()) return;
+  const auto name = lower_case(reported->second.substr(0, reported->second.find('.')));
   const bool fits = std::ranges::any_of(wanted.names, [&](const std::string& each) {
     return lower_case(each.substr(0, each.find('.'))) == name;
   });
   if (fits) return;
   findings.push_back(
-      {Finding::wrong_name, "host name", wanted.names.front(), told->second,
+      {Finding::wrong_name, "host name", wanted.names.front(), reported->second,
        "/proc/sys/kernel/hostname",
        "hostnamectl set-hostname, or correct the inventory (host_name: NAME, or any)"});
 }
 
 void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditFinding>& findings) {
   for (const auto& setting : profile.bios) {
-    const auto told = seen.facts.find(std::string{kBiosFact} + setting.attribute);
-    const bool known = told != seen.facts.end();
-    if (known && lower_case(told->second) == lower_case(setting.value)) continue;
+    const auto reported = seen.facts.find(std::string{kBiosFact} + setting.attribute);
+    const bool known = reported != seen.facts.end();
+    if (known && lower_case(reported->second) == lower_case(setting.value)) continue;
     findings.push_back({known ? Finding::wrong_setting : Finding::not_observed,
                         "bios " + setting.attribute, setting.value,
-                        known ? told->second : "the BMC did not tell", "",
+                        known ? reported->second : "the BMC did not tell", "",
                         fmt::format("cupel bmc NODE bios set {}={}; then restart the node",
                                     setting.attribute, setting.value)});
   }
@@ -488,8 +488,8 @@ void judge_clock(std::string_view fact, std::string_view part, std::string_view 
                  const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
   constexpr double kDay = 86400, kMinutes = 300;
   const int days = wanted.rehearsal ? 30 : 1;
-  const auto told = seen.facts.find(fact);
-  const auto ahead = told == seen.facts.end() ? std::nullopt : number<double>(told->second);
+  const auto reported = seen.facts.find(fact);
+  const auto ahead = reported == seen.facts.end() ? std::nullopt : number<double>(reported->second);
   if (!ahead) return;
   const auto amount = std::abs(*ahead);
   const bool minutes = fact == kNodeClockFact && !wanted.rehearsal && amount <= kDay;

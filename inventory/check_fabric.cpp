@@ -32,11 +32,11 @@ void check_switches(const Fabric& fabric, Problems& problems) {
 
 void check_nodes(const Fabric& fabric, Problems& problems) {
   const auto where = fabric.cables.empty() ? Place{} : fabric.cables.front().where;
-  std::set<std::string> told;  // many nodes have one list
+  std::set<std::string> reported;  // many nodes have one list
   for (const auto& node : fabric.nodes) {
     std::unordered_set<std::string_view> seen;
     for (const auto& hca : node.hcas)
-      if (!seen.insert(hca).second && told.insert(hca).second)
+      if (!seen.insert(hca).second && reported.insert(hca).second)
         problems.push_back({where, fmt::format("{} stands twice in the list of compute HCAs of {}",
                                                hca, node.name)});
   }

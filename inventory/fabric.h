@@ -24,11 +24,11 @@ struct FabricSwitch {
   int group = -1;  // of a leaf: the group of nodes that it serves, from 0; -1: of none
   int rail = -1;   // of a leaf that serves one rail alone, from 0
   int plane = 0;   // of a fabric with several planes, from 0
-  int ports = 0;   // that cables can go to; 0: not told
+  int ports = 0;   // that cables can go to; 0: not reported
   /// Ports that share one cage: 2 with twin-port OSFP (NDR), where ports 13 and 14 are "7/1" and
   /// "7/2".
   int ports_per_cage = 1;
-  std::string guid{};  // 16 lower-case digits; empty: not told
+  std::string guid{};  // 16 lower-case digits; empty: not reported
   std::string serial{};
   std::string location{};  // for people who walk there: "rack a01, U42"
   Place where{};
@@ -78,8 +78,8 @@ struct Cable {
   CableEnd from;
   CableEnd to;
   CableType type = CableType::unknown;
-  double metres = 0;    // 0: not told
-  std::string speed{};  // "NDR", of each lane; empty: not told
+  double metres = 0;    // 0: not reported
+  std::string speed{};  // "NDR", of each lane; empty: not reported
   int width = 4;        // lanes
   std::string serial{};
   Transceiver at_from{};

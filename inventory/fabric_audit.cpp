@@ -61,7 +61,7 @@ class Comparison {
   struct Placed {
     std::optional<CableEnd> at{};
     const SeenLink* link = nullptr;
-    bool told = false;  // a finding covers it
+    bool reported = false;  // a finding covers it
   };
 
   /// What ends at a device: indices of the plan's cables, and of links_.
@@ -79,7 +79,7 @@ class Comparison {
         const auto& known = from ? from : to;
         const auto* cable = known ? map_.cable_at(*known) : nullptr;
         if (cable != nullptr)
-          placed_[static_cast<std::size_t>(cable - plan_.cables.data())].told = true;
+          placed_[static_cast<std::size_t>(cable - plan_.cables.data())].reported = true;
         continue;
       }
       if (link_at_.contains(*from) || link_at_.contains(*to)) {
@@ -131,7 +131,7 @@ class Comparison {
     return found == link_at_.end() ? nullptr : &other(links_[found->second], end);
   }
   bool is_right(std::size_t i) const { return placed_[i].at == plan_.cables[i].to; }
-  bool is_open(std::size_t i) const { return !is_right(i) && !placed_[i].told; }
+  bool is_open(std::size_t i) const { return !is_right(i) && !placed_[i].reported; }
   bool is_of_plan(std::string_view device) const {
     return map_.find_switch(device) != nullptr || map_.find_node(device) != nullptr;
   }
@@ -157,7 +157,7 @@ class Comparison {
   void settle(std::string_view device) {
     const auto found = of_device_.find(device);
     if (found == of_device_.end()) return;
-    for (const auto i : found->second.cables) placed_[i].told = true;
+    for (const auto i : found->second.cables) placed_[i].reported = true;
     for (const auto i : found->second.links) links_[i].settled = true;
   }
 
@@ -179,7 +179,7 @@ class Comparison {
   }
 
   void cover(const std::vector<std::size_t>& cables) {
-    for (const auto i : cables) placed_[i].told = placed_[i].told || !placed_[i].at;
+    for (const auto i : cables) placed_[i].reported = placed_[i].reported || !placed_[i].at;
   }
 
   void judge_absent_switch(std::string_view name, const std::vector<std::size_t>& cables) {
@@ -207,7 +207,7 @@ class Comparison {
   }
 
   void judge_absent_node(std::string_view name, const std::vector<std::size_t>& cables) {
-    const auto left = std::ranges::count_if(cables, [&](auto i) { return !placed_[i].told; });
+    const auto left = std::ranges::count_if(cables, [&](auto i) { return !placed_[i].reported; });
     absent_.emplace(name);
     const auto renamed = renamed_.find(name);
     if (renamed == renamed_.end() && is_unclear(name, cables)) {
@@ -320,7 +320,7 @@ class Comparison {
       if (cables.size() != connected[one] || back->second.size() != connected[other]) continue;
       for (const auto* list : {&cables, &std::as_const(back->second)})
         for (const auto i : *list) {
-          placed_[i].told = true;
+          placed_[i].reported = true;
           links_[link_at_.at(plan_.cables[i].from)].settled = true;
         }
       add({CableFault::switches_exchanged,
@@ -380,9 +380,9 @@ class Comparison {
     }
     for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
       const auto& cable = plan_.cables[i];
-      if (placed_[i].at || placed_[i].told || !cable.is_access()) continue;
+      if (placed_[i].at || placed_[i].reported || !cable.is_access()) continue;
       if (!unclear_.contains(i) && !unclear_nodes_.contains(cable.from.device)) continue;
-      placed_[i].told = true;
+      placed_[i].reported = true;
       ++cables;
     }
     if (count == 0) return;
@@ -433,7 +433,7 @@ class Comparison {
     PlugModel model{all_planned, all_links};
     for (const auto& group : plan_moves(planned, wrong).groups) {
       for (const auto& step : group.steps) {
-        placed_[cables[step.planned]].told = true;
+        placed_[cables[step.planned]].reported = true;
         links_[link_at_.at(step.at)].settled = true;
       }
       for (const auto link : group.unplug) links_[links[link]].settled = true;

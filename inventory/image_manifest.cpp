@@ -122,7 +122,8 @@ Result<ImageManifest> parse_image_manifest(std::string_view text, const std::str
     fields.finish();
   }
   if (!problems.empty())
-    return Error{Code::kInvalid, std::string{trimmed(to_string(told_once(std::move(problems))))}};
+    return Error{Code::kInvalid,
+                 std::string{trimmed(to_string(reported_once(std::move(problems))))}};
   return manifest;
 }
 

@@ -177,7 +177,7 @@ std::optional<Inventory> read_inventory(std::string_view text, const std::string
   if (all_profiles) check_user_data(inventory, problems);
   inventory.digest = sha256_hex(digested);
   // What stands in defaults is read for each node.
-  problems = told_once(std::move(problems));
+  problems = reported_once(std::move(problems));
   return inventory;
 }
 

@@ -9,7 +9,7 @@
 namespace cupel::inventory {
 
 struct NcclSettings {
-  std::string interface{};                           // where ranks meet; empty: not told
+  std::string interface{};                           // where ranks meet; empty: not reported
   std::map<std::string, std::string> environment{};  // NCCL_IB_SL ...
   bool any_address = false;  // ranks meet on another network than that of the nodes' addresses
   friend bool operator==(const NcclSettings&, const NcclSettings&) = default;

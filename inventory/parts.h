@@ -10,7 +10,7 @@
 
 namespace cupel::inventory {
 
-/// How a PCIe device is connected, and how it could be. 0: not told.
+/// How a PCIe device is connected, and how it could be. 0: not reported.
 struct PcieLink {
   int generation = 0;
   int width = 0;  // lanes
@@ -19,7 +19,7 @@ struct PcieLink {
   friend bool operator==(const PcieLink&, const PcieLink&) = default;
 };
 
-/// One part of one machine. What was not told stays empty: unknown is not zero.
+/// One part of one machine. What was not reported stays empty: unknown is not zero.
 struct Part {
   PartKind kind{};
   std::string name;  // as the field says it: "gpu3", "mlx5_5", "psu2", "dimm A7", "bmc"
@@ -31,7 +31,7 @@ struct Part {
   std::string slot{};      // where it sits: PCI address, DIMM locator, bay, as the source says it
   std::optional<double> size_bytes{};  // memory of a GPU or DIMM, capacity of a drive
   std::optional<double> count{};       // cores of a CPU
-  std::string health{};                // as told: "OK", "Warning", "Critical"; empty: not told
+  std::string health{};                // as told: "OK", "Warning", "Critical"; empty: not reported
   std::optional<PcieLink> pcie{};
   /// Of its ports, in their order: "aa:bb:cc:00:11:22"; of an HCA as the node sees it its node
   /// GUID.

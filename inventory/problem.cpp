@@ -18,16 +18,16 @@ std::string to_string(const Place& place) {
   return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
-std::vector<Problem> told_once(std::vector<Problem> problems) {
-  std::set<Problem> told;
+std::vector<Problem> reported_once(std::vector<Problem> problems) {
+  std::set<Problem> reported;
   std::vector<Problem> once;
   for (auto& problem : problems) {
-    if (!told.insert(problem).second) continue;
+    if (!reported.insert(problem).second) continue;
     if (once.size() < kMostProblems) once.push_back(std::move(problem));
   }
-  if (told.size() > once.size())
+  if (reported.size() > once.size())
     once.push_back({{once.front().where.file, 0, 0},
-                    std::to_string(told.size() - once.size()) + " more errors are not listed"});
+                    std::to_string(reported.size() - once.size()) + " more errors are not listed"});
   return once;
 }
 

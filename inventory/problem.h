@@ -32,7 +32,7 @@ inline constexpr std::size_t kMostProblems = 1'000;
 
 /// Each once and in their order, the first kMostProblems of them and a last one that counts the
 /// rest.
-std::vector<Problem> told_once(std::vector<Problem> problems);
+std::vector<Problem> reported_once(std::vector<Problem> problems);
 
 /// "site.yaml:12:7: unknown key ...", one a line, sorted by place.
 std::string to_string(const std::vector<Problem>& problems);

@@ -32,7 +32,7 @@ struct Profile {
   Draw draw{};
   Patience patience{};
   std::vector<Criterion> criteria{};
-  /// The compute HCAs, rail by rail: ["mlx5_0", "mlx5_1", ...]. Empty: not told.
+  /// The compute HCAs, rail by rail: ["mlx5_0", "mlx5_1", ...]. Empty: not reported.
   std::vector<std::string> rails{};
   std::string gpu_type{};         // Slurm's Gres type: "h100"
   int slurm_cpus = 0;             // logical CPUs

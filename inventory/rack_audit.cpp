@@ -20,10 +20,10 @@ template <class Value, class Of>
 std::optional<Value> agreed(const std::vector<RackPlace>& places, Of of) {
   std::optional<Value> value;
   for (const auto& place : places) {
-    const auto told = of(place);
-    if (!told) continue;
-    if (value && *value != *told) return std::nullopt;
-    value = told;
+    const auto reported = of(place);
+    if (!reported) continue;
+    if (value && *value != *reported) return std::nullopt;
+    value = reported;
   }
   return value;
 }
@@ -38,10 +38,10 @@ std::string of_most(std::span<const SeenTray> trays, Of of) {
   std::map<std::string, std::pair<std::size_t, std::string>> votes;
   std::size_t all = 0;
   for (const auto& tray : trays) {
-    const auto told = of(tray);
-    if (told.empty()) continue;
-    auto& [count, shown] = votes[serial_key(told)];
-    if (count++ == 0) shown = told;
+    const auto reported = of(tray);
+    if (reported.empty()) continue;
+    auto& [count, shown] = votes[serial_key(reported)];
+    if (count++ == 0) shown = reported;
     ++all;
   }
   for (const auto& [key, vote] : votes)
@@ -58,7 +58,7 @@ std::string slot_text(const std::optional<int>& slot) {
 }
 
 /// "GPU_0 reports slot 4, GPU_2 slot 5".
-std::string told_by_parts(const SeenTray& tray) {
+std::string reported_by_parts(const SeenTray& tray) {
   std::string text;
   for (const auto& place : tray.places) {
     const auto chassis = place.chassis_serial.empty() ? "" : " of chassis " + place.chassis_serial;
@@ -79,7 +79,7 @@ void add_two_answers(std::span<const SeenTray> trays, Findings& findings) {
       findings.push_back({Kind::two_answers,
                           {tray.name},
                           fmt::format("{}: its parts do not agree where they are: {}", tray.name,
-                                      told_by_parts(tray))});
+                                      reported_by_parts(tray))});
   }
 }
 

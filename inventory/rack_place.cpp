@@ -10,7 +10,7 @@ std::optional<int> slot_of(std::string_view text) {
   return found && *found >= 1 && *found <= kHighestSlot ? found : std::nullopt;
 }
 
-std::string told_of_place(std::string_view text) {
+std::string reported_place(std::string_view text) {
   constexpr std::size_t kLongest = 64;
   return reported_serial(printable(shortened(trimmed(text), kLongest)));
 }

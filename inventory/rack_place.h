@@ -7,7 +7,7 @@
 
 namespace cupel::inventory {
 
-/// What was not told ("NA", 0, a text where a number is due) stays empty.
+/// What was not reported ("NA", 0, a text where a number is due) stays empty.
 struct RackPlace {
   std::string part{};            // who says so: "GPU_2", "switch"
   std::string chassis_serial{};  // of the rack
@@ -27,6 +27,6 @@ inline constexpr int kHighestSlot = 255;
 std::optional<int> slot_of(std::string_view text);
 
 /// Text as a rack's parts report it: empty for "NA", "N/A" and their like.
-std::string told_of_place(std::string_view text);
+std::string reported_place(std::string_view text);
 
 }  // namespace cupel::inventory

@@ -93,11 +93,11 @@ std::vector<WordOf<Words>> read_words(YamlFields& fields, std::string_view key,
 
 std::chrono::seconds read_duration(YamlFields& fields, std::string_view key,
                                    std::chrono::seconds otherwise, std::chrono::seconds most) {
-  const auto told = fields.duration(key);
-  if (told && (*told <= std::chrono::seconds{0} || *told > most))
+  const auto reported = fields.duration(key);
+  if (reported && (*reported <= std::chrono::seconds{0} || *reported > most))
     fields.report(fields.place(key), fmt::format("{} must be more than 0 and at most {}h", key,
                                                  most / std::chrono::hours{1}));
-  return told.value_or(otherwise);
+  return reported.value_or(otherwise);
 }
 
 /// From the folder of the profile, absolute.

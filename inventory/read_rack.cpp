@@ -67,7 +67,7 @@ class PartReader {
   Place place_of(const YamlValue& value) const {
     return {inventory_.file, value.line, value.column};
   }
-  void complain(Place where, std::string what) {
+  void print_error(Place where, std::string what) {
     problems_.push_back({std::move(where), fmt::format("rack '{}': {}", rack_.name, what)});
   }
 
@@ -83,25 +83,25 @@ class PartReader {
     } else if (value.kind == YamlValue::Kind::list) {
       for (const auto& item : value.items) add_addresses(item, what, group);
     } else {
-      complain(group.where, fmt::format("{} must be a list of addresses, or a map with address, "
-                                        "user and password",
-                                        what));
+      print_error(group.where, fmt::format("{} must be a list of addresses, or a map with address, "
+                                           "user and password",
+                                           what));
       return std::nullopt;
     }
     if (!group.addresses.empty()) return group;
-    complain(group.where, fmt::format("{} needs addresses", what));
+    print_error(group.where, fmt::format("{} needs addresses", what));
     return std::nullopt;
   }
 
   void add_addresses(const YamlValue& item, std::string_view what, Group& group) {
     const std::string range{trimmed(item.text)};
     if (item.kind != YamlValue::Kind::scalar || range.empty())
-      return complain(place_of(item), fmt::format("each of {} must be a text", what));
+      return print_error(place_of(item), fmt::format("each of {} must be a text", what));
     auto found = addresses_of(range);
-    if (!found) return complain(place_of(item), found.error().what);
+    if (!found) return print_error(place_of(item), found.error().what);
     if (group.count() + found->size() > kMostOfARack)
-      return complain(place_of(item),
-                      fmt::format("{} has more than {} addresses", what, kMostOfARack));
+      return print_error(place_of(item),
+                         fmt::format("{} has more than {} addresses", what, kMostOfARack));
     std::ranges::move(*found, std::back_inserter(group.addresses));
   }
 
@@ -139,9 +139,9 @@ class PartReader {
     if (!range.contains('[')) range = "[" + range + "]";
     const auto there = count_names(range);
     if (!there || *there != count) {
-      complain(where, !there
-                          ? there.error().what
-                          : fmt::format("{} slots for {} trays: give one for each", *there, count));
+      print_error(where,
+                  !there ? there.error().what
+                         : fmt::format("{} slots for {} trays: give one for each", *there, count));
       return none;
     }
     std::vector<std::optional<int>> found;
@@ -149,8 +149,8 @@ class PartReader {
     for (const auto& word : *words) {
       found.push_back(slot_of(word));
       if (!found.back())
-        complain(where, fmt::format("slot must be a whole number from 1 to {}, not '{}'",
-                                    kHighestSlot, word));
+        print_error(where, fmt::format("slot must be a whole number from 1 to {}, not '{}'",
+                                       kHighestSlot, word));
     }
     return found;
   }
@@ -168,7 +168,8 @@ class PartReader {
     const auto nodes = fields.texts("nodes");
     if ((bmc != nullptr) == !nodes.empty()) {
       fields.has("slots");
-      complain(place_of(value), "compute needs one of bmc: [addresses] and nodes: names of nodes");
+      print_error(place_of(value),
+                  "compute needs one of bmc: [addresses] and nodes: names of nodes");
     } else if (bmc != nullptr) {
       for (auto& device : devices(*bmc, "bmc", "compute", default_of("bmc")))
         rack_.compute.push_back({.bmc = std::move(device)});
@@ -202,7 +203,7 @@ class PartReader {
     for (const auto& range : ranges) {
       const auto count = count_names(range);
       if (!count || *count > kMostOfARack) {
-        complain(where, !count ? count.error().what : "more nodes than a rack has trays");
+        print_error(where, !count ? count.error().what : "more nodes than a rack has trays");
         continue;
       }
       const auto called = expand(range);
@@ -215,7 +216,7 @@ class PartReader {
     if (node == nullptr) {
       std::vector<std::string> known;
       for (const auto& each : inventory_.nodes) known.push_back(each.name);
-      complain(where, "there is no node '" + name + "'" + did_you_mean(name, std::span{known}));
+      print_error(where, "there is no node '" + name + "'" + did_you_mean(name, std::span{known}));
       return;
     }
     ComputeTray tray{
@@ -234,7 +235,7 @@ class PartReader {
     const auto* bmc = fields.value("bmc");
     const auto* nvos = fields.value("nvos");
     if (bmc == nullptr && nvos == nullptr)
-      complain(place_of(value), "switches needs bmc: [addresses], nvos: [addresses] or both");
+      print_error(place_of(value), "switches needs bmc: [addresses], nvos: [addresses] or both");
     if (bmc != nullptr)
       for (auto& device : devices(*bmc, "bmc", "switch", default_of("bmc"))) {
         const auto name = device.name;
@@ -255,10 +256,11 @@ class PartReader {
     if (!has_bmcs) count = group->count() > most ? group->count() / 2 : group->count();
     const bool fits = count > 0 && (group->count() == count || group->count() == 2 * count);
     if (!fits) {
-      complain(group->where,
-               fmt::format("nvos has {} addresses for {} switches: give one for each, or two: all "
-                           "of the first port, then all of the second",
-                           group->count(), count));
+      print_error(
+          group->where,
+          fmt::format("nvos has {} addresses for {} switches: give one for each, or two: all "
+                      "of the first port, then all of the second",
+                      group->count(), count));
       return;
     }
     std::vector<std::string> called = names("switch", count);
@@ -276,7 +278,7 @@ class PartReader {
     const auto group = group_of(value, "cdu");
     if (!group) return;
     if (group->count() != 1) {
-      complain(group->where, fmt::format("a rack has one cdu, not {}", group->count()));
+      print_error(group->where, fmt::format("a rack has one cdu, not {}", group->count()));
       return;
     }
     auto all = devices_of(*group, "cdu", {rack_.name + "/cdu"}, default_of("bmc"));
@@ -371,8 +373,8 @@ std::vector<NvlRack> read_rack_parts(YamlFields& site, const YamlValue* defaults
                                      const std::filesystem::path& folder,
                                      const Inventory& inventory, Problems& problems) {
   std::vector<NvlRack> racks;
-  Problems told_already;
-  for (const auto* item : rack_items(site, told_already, inventory.file)) {
+  Problems reported_already;
+  for (const auto* item : rack_items(site, reported_already, inventory.file)) {
     if (item->kind != YamlValue::Kind::map || !has_parts(*item)) continue;
     YamlFields fields{*item, "rack", inventory.file, problems};
     const Place where{inventory.file, item->line, item->column};

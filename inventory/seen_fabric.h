@@ -40,8 +40,8 @@ struct SeenEnd {
 struct SeenLink {
   SeenEnd from;
   SeenEnd to;
-  int width = 0;        // lanes; 0: not told
-  std::string speed{};  // of each lane: "NDR"; empty: not told
+  int width = 0;        // lanes; 0: not reported
+  std::string speed{};  // of each lane: "NDR"; empty: not reported
   friend bool operator==(const SeenLink&, const SeenLink&) = default;
 };
 

@@ -54,7 +54,7 @@ class Terms {
   }
 
  private:
-  void complain(const std::string& what) {
+  void print_error(const std::string& what) {
     if (!complaints_.empty()) complaints_ += "; ";
     complaints_ += what;
   }
@@ -69,13 +69,13 @@ class Terms {
 
   std::vector<std::string> of_rack(std::string_view rack) {
     auto names = where([&](const Node& node) { return node.rack == rack; });
-    if (names.empty()) complain("no node is in rack '" + std::string{rack} + "'");
+    if (names.empty()) print_error("no node is in rack '" + std::string{rack} + "'");
     return names;
   }
 
   std::vector<std::string> of_profile(std::string_view profile) {
     auto names = where([&](const Node& node) { return node.profile == profile; });
-    if (names.empty()) complain("no node has profile '" + std::string{profile} + "'");
+    if (names.empty()) print_error("no node has profile '" + std::string{profile} + "'");
     return names;
   }
 
@@ -89,36 +89,36 @@ class Terms {
       if (name == group) return here;
       groups.push_back(name);
     }
-    complain("there is no group '" + std::string{group} + "'" +
-             did_you_mean(group, std::span{groups}));
+    print_error("there is no group '" + std::string{group} + "'" +
+                did_you_mean(group, std::span{groups}));
     return {};
   }
 
   std::vector<std::string> of_run(std::string_view verdict, std::string_view number_of_run) {
     const auto run = number<std::int64_t>(number_of_run);
     if (!run || *run < 1) {
-      complain("'" + std::string{number_of_run} + "' is no number of a run");
+      print_error("'" + std::string{number_of_run} + "' is no number of a run");
       return {};
     }
     auto names = of_run_ ? of_run_(verdict, *run)
                          : Result<std::vector<std::string>>{
                                Error{Code::kInvalid, "what runs have found is not asked for here"}};
     if (!names) {
-      complain(names.error().what);
+      print_error(names.error().what);
       return {};
     }
     if (!sees_all_) std::erase_if(*names, [&](const auto& name) { return !known_.contains(name); });
     if (names->empty())
-      complain(verdict == "inconclusive"
-                   ? "no node of run " + std::to_string(*run) + " is inconclusive"
-                   : "no node of run " + std::to_string(*run) + " has " + std::string{verdict});
+      print_error(verdict == "inconclusive"
+                      ? "no node of run " + std::to_string(*run) + " is inconclusive"
+                      : "no node of run " + std::to_string(*run) + " has " + std::string{verdict});
     return known_alone(*std::move(names));
   }
 
   std::vector<std::string> of_range(std::string_view term) {
     auto expanded = expand(term);
     if (expanded) return known_alone(*std::move(expanded));
-    complain(expanded.error().what);
+    print_error(expanded.error().what);
     return {};
   }
 
@@ -144,11 +144,11 @@ class Terms {
       if (known_.contains(name) || ++wrong > kMostComplaints) continue;
       const auto all = where([](const Node&) { return true; });
       const auto range = as_range(name);
-      complain("there is no node '" + name + "'" +
-               (range.empty() ? did_you_mean(name, std::span{all}) : range));
+      print_error("there is no node '" + name + "'" +
+                  (range.empty() ? did_you_mean(name, std::span{all}) : range));
     }
     if (wrong > kMostComplaints)
-      complain("nor are there " + std::to_string(wrong - kMostComplaints) + " more of them");
+      print_error("nor are there " + std::to_string(wrong - kMostComplaints) + " more of them");
     return names;
   }
 

@@ -97,7 +97,7 @@ std::optional<std::string> unmet(const std::vector<Condition>& conditions, const
   return std::nullopt;
 }
 
-bool untold(const std::vector<Condition>& conditions, const Facts& facts) {
+bool unreported(const std::vector<Condition>& conditions, const Facts& facts) {
   if (left_out(conditions)) return false;
   for (const auto& condition : conditions) {
     if (is_settled(condition) || !missed(condition, facts)) continue;

@@ -27,14 +27,14 @@ struct Condition {
 using Facts = std::map<std::string, std::string>;
 
 /// Why the step is not done: the first condition about a fact or a measurement that is not met, as
-/// a sentence; nothing where all are. What was not told meets no condition, not even "is not".
+/// a sentence; nothing where all are. What was not reported meets no condition, not even "is not".
 /// Texts are compared without regard to case, numbers as numbers. Conditions about parameters,
 /// profile and rack were settled before (settle(), applies()) and are passed over.
 std::optional<std::string> unmet(const std::vector<Condition>& conditions, const Facts& facts);
 
-/// Whether unmet() has its reason in what was not told, or is no number where one is needed: then
-/// nobody knows whether the step belonged to the node.
-bool untold(const std::vector<Condition>& conditions, const Facts& facts);
+/// Whether unmet() has its reason in what was not reported, or is no number where one is needed:
+/// then nobody knows whether the step belonged to the node.
+bool unreported(const std::vector<Condition>& conditions, const Facts& facts);
 
 /// Whether what the conditions say about profile and rack is so for this node.
 bool applies(const std::vector<Condition>& conditions, const inventory::Node& node);

@@ -8,7 +8,7 @@
 namespace cupel::playbooks {
 
 /// The groups of all steps that are not done alone, by rack, unit and place in the inventory.
-/// Problems: a step of whole racks on a node whose rack is not told.
+/// Problems: a step of whole racks on a node whose rack is not reported.
 std::vector<Group> groups_of(const std::vector<NodePlan>& nodes,
                              std::vector<inventory::Problem>& problems);
 

@@ -334,13 +334,13 @@ namespace {
 /// A measurement of several nodes takes as many as its stage says.
 void check_groups(const Playbook& playbook, const std::vector<Group>& groups,
                   std::vector<Problem>& problems) {
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const auto& [name, members] : groups) {
     const auto* stage = burnin::stage(name);
     if (stage == nullptr || stage->group == nullptr) continue;
     const auto least = stage->group->least, most = stage->group->most;
     if (members.size() >= least && members.size() <= most) continue;
-    if (!told.insert(name).second) continue;
+    if (!reported.insert(name).second) continue;
     const auto written = std::ranges::find(playbook.steps, name, &PlaybookStep::name);
     const auto& where = written == playbook.steps.end() ? playbook.steps.front() : *written;
     const auto expected =

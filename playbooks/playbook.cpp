@@ -222,7 +222,7 @@ std::optional<Playbook> read_bundle(Bundle bundle, Library::From from,
   check_order(playbook, reader.complete(), found);
   const bool good = found.empty();
   if (!good)
-    for (auto& problem : inventory::told_once(std::move(found)))
+    for (auto& problem : inventory::reported_once(std::move(found)))
       problems.push_back(std::move(problem));
   playbook.text = text_of(bundle);
   return good ? std::optional{std::move(playbook)} : std::nullopt;

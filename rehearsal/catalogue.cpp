@@ -89,9 +89,10 @@ class EntryReader {
 
   /// One map or a list of them, as a rack's file has them: with the node.
   std::vector<YamlValue> of_this_node(std::string_view key, std::string_view node_key) {
-    const auto* told = fields_.value(key);
-    if (told == nullptr) return {};
-    auto items = told->kind == YamlValue::Kind::list ? told->items : std::vector<YamlValue>{*told};
+    const auto* reported = fields_.value(key);
+    if (reported == nullptr) return {};
+    auto items = reported->kind == YamlValue::Kind::list ? reported->items
+                                                         : std::vector<YamlValue>{*reported};
     for (auto& item : items) {
       YamlValue node{.kind = YamlValue::Kind::scalar,
                      .text = std::string{kThisNode},
@@ -104,10 +105,10 @@ class EntryReader {
   }
 
   void expect(CatalogueEntry& entry) {
-    const auto* told = fields_.value("finds");
-    if (told == nullptr)
+    const auto* reported = fields_.value("finds");
+    if (reported == nullptr)
       return fields_.report(fields_.place(), "it expects nothing: finds is not there");
-    YamlFields finds{*told, "finds", file_, problems_};
+    YamlFields finds{*reported, "finds", file_, problems_};
     entry.expected.verdict = one_of(finds, "verdict", kVerdicts, "fail");
     entry.expected.part = finds.text("part").value_or("");
     entry.expected.check = finds.text("check").value_or("");
@@ -119,9 +120,9 @@ class EntryReader {
   }
 
   void write(CatalogueEntry& entry) {
-    const auto* told = fields_.value("update");
-    if (told == nullptr) return;
-    YamlFields update{*told, "update", file_, problems_};
+    const auto* reported = fields_.value("update");
+    if (reported == nullptr) return;
+    YamlFields update{*reported, "update", file_, problems_};
     auto& into = entry.update;
     into.component = one_of(update, "component", kComponents, into.component);
     into.image = one_of(update, "image", kImages, into.image);

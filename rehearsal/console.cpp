@@ -28,12 +28,12 @@ std::string firmware_lines(const Machine& machine) {
 
 std::string loader_lines(const Machine& machine) {
   const auto& boot = machine.boot_override();
-  const bool told = boot.enabled != "Disabled" && boot.target != "None";
+  const bool reported = boot.enabled != "Disabled" && boot.target != "None";
   return fmt::format(
       "Booting {}\r\nGNU GRUB  version 2.06\r\n\r\n"
       "  Booting `Debian GNU/Linux'\r\n\r\nLoading Linux {} ...\r\n"
       "Loading initial ramdisk ...\r\n",
-      told ? boot.target : "Hdd", kKernelRelease);
+      reported ? boot.target : "Hdd", kKernelRelease);
 }
 
 std::string kernel_lines(const Machine& machine) {

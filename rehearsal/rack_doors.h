@@ -18,7 +18,7 @@ struct NodeDoors {
   std::uint16_t ipmi_port = 0;
   std::string user;      // of the BMC
   std::string secret;    // file in the rack's folder
-  std::string password;  // what is in it; not told in any text but curl's own file
+  std::string password;  // what is in it; not reported in any text but curl's own file
   std::string certificate_pem;
   std::string ssh_address;
   std::uint16_t ssh_port = 0;

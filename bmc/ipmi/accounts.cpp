@@ -60,27 +60,27 @@ Task<Result<Slot>> read_slot(Client& client, int id, Deadline deadline) {
 
 Task<Result<Bytes>> lan_parameter(Client& client, std::uint8_t parameter, Deadline deadline) {
   Bytes which{kThisChannel, parameter, 0, 0};
-  CO_TRY(Bytes told, co_await client.ask(kGetLanParameters, std::move(which), deadline));
-  if (told.empty())
+  CO_TRY(Bytes reported, co_await client.ask(kGetLanParameters, std::move(which), deadline));
+  if (reported.empty())
     co_return Error{Code::kMalformed,
                     client.node() + ": Get LAN Configuration Parameters: cut short"};
-  told.erase(told.begin());  // the parameter's revision
-  co_return told;
+  reported.erase(reported.begin());  // the parameter's revision
+  co_return reported;
 }
 
 Task<Result<Bytes>> sol_parameter(Client& client, std::uint8_t parameter, Deadline deadline) {
   Bytes which{kThisChannel, parameter, 0, 0};
-  CO_TRY(Bytes told, co_await client.ask(kGetSolParameters, std::move(which), deadline));
-  if (told.empty())
+  CO_TRY(Bytes reported, co_await client.ask(kGetSolParameters, std::move(which), deadline));
+  if (reported.empty())
     co_return Error{Code::kMalformed,
                     client.node() + ": Get SOL Configuration Parameters: cut short"};
-  told.erase(told.begin());
-  co_return told;
+  reported.erase(reported.begin());
+  co_return reported;
 }
 
-int port_of(const Result<Bytes>& told, int otherwise) {
-  if (!told || told->size() < 2) return otherwise;
-  Reader reader{*told};
+int port_of(const Result<Bytes>& reported, int otherwise) {
+  if (!reported || reported->size() < 2) return otherwise;
+  Reader reader{*reported};
   return reader.u16();
 }
 
@@ -152,8 +152,8 @@ Task<Result<void>> write_password(Client& client, std::string user, std::string 
 }
 
 Task<Result<bool>> sol_enabled(Client& client, Deadline deadline) {
-  CO_TRY(const Bytes told, co_await sol_parameter(client, kSolEnable, deadline));
-  co_return !told.empty() && (told[0] & 1) != 0;
+  CO_TRY(const Bytes reported, co_await sol_parameter(client, kSolEnable, deadline));
+  co_return !reported.empty() && (reported[0] & 1) != 0;
 }
 
 Task<Result<std::vector<NetworkService>>> read_services(Client& client, Deadline deadline) {
@@ -199,13 +199,13 @@ Task<Result<void>> write_service(Client& client, std::string name, bool enabled,
 }
 
 Task<Result<std::string>> read_mac(Client& client, Deadline deadline) {
-  CO_TRY(const Bytes told, co_await lan_parameter(client, kMacAddress, deadline));
-  const bool set = std::ranges::any_of(told, [](auto each) { return each != 0; });
-  if (told.size() != 6 || !set)
+  CO_TRY(const Bytes reported, co_await lan_parameter(client, kMacAddress, deadline));
+  const bool set = std::ranges::any_of(reported, [](auto each) { return each != 0; });
+  if (reported.size() != 6 || !set)
     co_return Error{Code::kMalformed,
                     client.node() + ": Get LAN Configuration Parameters: no MAC address"};
   std::string mac;
-  for (const auto each : told) mac += (mac.empty() ? "" : ":") + hex(each, 2).substr(2);
+  for (const auto each : reported) mac += (mac.empty() ? "" : ":") + hex(each, 2).substr(2);
   co_return mac;
 }
 

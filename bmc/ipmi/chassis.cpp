@@ -75,33 +75,33 @@ Bytes boot_flags(const BootOverride& wanted, bool remote_media) {
 }
 
 BootOverride parse_boot_flags(View flags) {
-  BootOverride told;
-  if (flags.size() < 2 || (flags[0] & kValid) == 0) return told;
+  BootOverride reported;
+  if (flags.size() < 2 || (flags[0] & kValid) == 0) return reported;
   switch (flags[1] & 0x3c) {
     case kPxe:
-      told.target = BootTarget::pxe;
+      reported.target = BootTarget::pxe;
       break;
     case kDisk:
-      told.target = BootTarget::disk;
+      reported.target = BootTarget::disk;
       break;
     case kCd:
     case kRemoteCd:
-      told.target = BootTarget::virtual_cd;
+      reported.target = BootTarget::virtual_cd;
       break;
     case kSetup:
-      told.target = BootTarget::bios_setup;
+      reported.target = BootTarget::bios_setup;
       break;
     default:
-      return told;
+      return reported;
   }
-  told.once = (flags[0] & kPersistent) == 0;
-  return told;
+  reported.once = (flags[0] & kPersistent) == 0;
+  return reported;
 }
 
 Task<Result<PowerState>> read_power(Client& client, Deadline deadline) {
-  CO_TRY(const Bytes told, co_await client.ask(kGetChassisStatus, {}, deadline));
-  if (told.empty()) co_return PowerState::unknown;
-  co_return (told[0] & 1) != 0 ? PowerState::on : PowerState::off;
+  CO_TRY(const Bytes reported, co_await client.ask(kGetChassisStatus, {}, deadline));
+  if (reported.empty()) co_return PowerState::unknown;
+  co_return (reported[0] & 1) != 0 ? PowerState::on : PowerState::off;
 }
 
 const Command& control_command(ResetType type) {
@@ -122,11 +122,11 @@ Task<Result<void>> control(Client& client, ResetType type, Deadline deadline) {
 Task<Result<bool>> read_identify(Client& client, Deadline deadline) {
   // Misc. chassis state, table 28-3: bit 6 says that bits 5:4 (off, timed, indefinite) are told.
   constexpr std::uint8_t kTold = 0x40, kOn = 0x30;
-  CO_TRY(const Bytes told, co_await client.ask(kGetChassisStatus, {}, deadline));
-  if (told.size() < 3 || (told[2] & kTold) == 0)
+  CO_TRY(const Bytes reported, co_await client.ask(kGetChassisStatus, {}, deadline));
+  if (reported.size() < 3 || (reported[2] & kTold) == 0)
     co_return Error{Code::kUnsupported,
                     client.node() + ": Get Chassis Status: no word of the locator light"};
-  co_return (told[2] & kOn) != 0;
+  co_return (reported[2] & kOn) != 0;
 }
 
 Task<Result<void>> identify_chassis(Client& client, bool on, Deadline deadline) {
@@ -165,11 +165,11 @@ Task<Result<void>> write_boot(Client& client, BootOverride wanted, Deadline dead
 
 Task<Result<BootOverride>> read_boot(Client& client, Deadline deadline) {
   Bytes data{kFlags, 0, 0};
-  CO_TRY(const Bytes told, co_await client.ask(kGetBootOptions, std::move(data), deadline));
+  CO_TRY(const Bytes reported, co_await client.ask(kGetBootOptions, std::move(data), deadline));
   // Version, then the parameter's number with the mark of one that is locked: 28.13.
-  if (told.size() < 4 || (told[1] & 0x7f) != kFlags)
+  if (reported.size() < 4 || (reported[1] & 0x7f) != kFlags)
     co_return Error{Code::kMalformed, client.node() + ": Get System Boot Options: cut short"};
-  co_return parse_boot_flags(View{told}.subspan(2));
+  co_return parse_boot_flags(View{reported}.subspan(2));
 }
 
 }  // namespace cupel::bmc::ipmi

@@ -79,9 +79,9 @@ class SolConsole final : public Console, public Listener {
     const auto opened = session->open(datagram);
     if (!opened) return false;
     unanswered_ = 0;
-    const auto& told = *opened;
-    if (told.type != PayloadType::sol) return true;
-    const auto answer = stream_.hear(told.payload);
+    const auto& reported = *opened;
+    if (reported.type != PayloadType::sol) return true;
+    const auto answer = stream_.hear(reported.payload);
     if (!answer.empty()) send(answer);
     if (stream_.ended() && !lost_)
       lost_ = Error{Code::kUnreachable,
@@ -201,8 +201,8 @@ Task<Result<std::unique_ptr<Console>>> open_console(std::unique_ptr<Client> clie
   }
   Reader reader{reply->data};
   reader.u32();
-  const std::size_t told = reader.u16();  // that we may send, with the header
-  const auto largest = told >= kLeast && told <= 1024 ? told - kSolHeader : kUsual;
+  const std::size_t reported = reader.u16();  // that we may send, with the header
+  const auto largest = reported >= kLeast && reported <= 1024 ? reported - kSolHeader : kUsual;
   const auto executor = co_await asio::this_coro::executor;
   std::unique_ptr<Console> console =
       std::make_unique<SolConsole>(std::move(client), largest, executor);

@@ -41,8 +41,8 @@ Task<Result<Step>> read_entry(Client& client, std::uint16_t id, Deadline deadlin
   put16(data, id);
   data.push_back(0);
   data.push_back(kWhole);
-  CO_TRY(const Bytes told, co_await client.ask(kGetSelEntry, std::move(data), deadline));
-  Reader reader{told};
+  CO_TRY(const Bytes reported, co_await client.ask(kGetSelEntry, std::move(data), deadline));
+  Reader reader{reported};
   Step step{.next = reader.u16()};
   auto record = parse_sel(reader.rest());
   if (record)
@@ -62,10 +62,10 @@ Task<Result<Bytes>> erase(Client& client, std::uint16_t reservation, std::uint8_
 }
 
 Task<Result<std::uint16_t>> reserve(Client& client, Deadline deadline) {
-  auto told = co_await client.ask(kReserveSel, {}, deadline);
+  auto reported = co_await client.ask(kReserveSel, {}, deadline);
   // 31.4: a BMC without reservations takes 0.
-  if (!told && told.error().code == Code::kUnsupported) co_return std::uint16_t{0};
-  CO_TRY(const Bytes number, std::move(told));
+  if (!reported && reported.error().code == Code::kUnsupported) co_return std::uint16_t{0};
+  CO_TRY(const Bytes number, std::move(reported));
   Reader reader{number};
   co_return reader.u16();
 }
@@ -73,8 +73,8 @@ Task<Result<std::uint16_t>> reserve(Client& client, Deadline deadline) {
 }  // namespace
 
 Task<Result<SelClock>> read_clock(Client& client, Deadline deadline) {
-  CO_TRY(const Bytes told, co_await client.ask(kGetSelTime, {}, deadline));
-  Reader reader{told};
+  CO_TRY(const Bytes reported, co_await client.ask(kGetSelTime, {}, deadline));
+  Reader reader{reported};
   SelClock clock{.seconds = reader.u32()};
   if (!reader.ok())
     co_return Error{Code::kMalformed, client.node() + ": Get SEL Time: an answer cut short"};
@@ -112,8 +112,8 @@ LogEntry entry_of(const SelRecord& record, const Repository& repository,
 
 Task<Result<EventLog>> read_log(Client& client, const Repository& repository,
                                 std::optional<Seconds> since, std::size_t most, Deadline deadline) {
-  CO_TRY(const Bytes told, co_await client.ask(kGetSel, {}, deadline));
-  Reader reader{told};
+  CO_TRY(const Bytes reported, co_await client.ask(kGetSel, {}, deadline));
+  Reader reader{reported};
   reader.u8();
   const auto count = reader.u16();
   EventLog log{.by = Protocol::ipmi};
@@ -157,8 +157,8 @@ Task<Result<void>> clear_log(Client& client, Deadline deadline) {
     if (!lost || tries == kMostReservations) co_return std::move(begun).error();
   }
   for (auto pause = 50ms;; pause = std::min(pause * 2, 1000ms)) {
-    CO_TRY(const Bytes told, co_await erase(client, reservation, kHowFar, deadline));
-    const bool done = told.empty() || (told[0] & 0x0f) == 1;
+    CO_TRY(const Bytes reported, co_await erase(client, reservation, kHowFar, deadline));
+    const bool done = reported.empty() || (reported[0] & 0x0f) == 1;
     if (done) co_return ok();
     if (deadline.passed())
       co_return Error{Code::kTimeout, client.node() + ": Clear SEL: still erasing"};

@@ -18,7 +18,7 @@ struct FruChassis {
 };
 
 struct FruBoard {
-  std::uint32_t made = 0;  // minutes since 1996-01-01 00:00; 0: not told
+  std::uint32_t made = 0;  // minutes since 1996-01-01 00:00; 0: not reported
   std::string manufacturer{}, product{}, serial{}, part_number{};
   friend bool operator==(const FruBoard&, const FruBoard&) = default;
 };

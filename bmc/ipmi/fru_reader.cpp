@@ -41,8 +41,8 @@ void scrub(const SentSecrets& secrets, Fru& fru) {
 
 Task<Result<Fru>> read_fru(Client& client, std::uint8_t device, Deadline deadline) {
   Bytes which{device};
-  CO_TRY(const Bytes told, co_await client.ask(kGetFruArea, std::move(which), deadline));
-  Reader reader{told};
+  CO_TRY(const Bytes reported, co_await client.ask(kGetFruArea, std::move(which), deadline));
+  Reader reader{reported};
   const std::size_t size = std::min<std::size_t>(reader.u16(), kLargest);
   const std::size_t unit = (reader.u8() & 1) != 0 ? 2 : 1;  // by words, or by bytes
   std::size_t piece = kPiece;

@@ -185,13 +185,16 @@ Bytes Handshake::rakp3(std::uint8_t status, View code) const {
 Action Handshake::on_datagram(View datagram) {
   const auto packet = parse_packet(datagram);
   if (!packet) return Wait{};
-  const Packet& told = *packet;
+  const Packet& reported = *packet;
   // Everything that sets up a session is outside of any.
-  if (told.session != 0 || told.payload.size() < 2 || told.payload[0] != tag()) return Wait{};
-  if (step_ == Step::open && told.type == PayloadType::open_session_response)
-    return on_open_response(told.payload);
-  if (step_ == Step::rakp1 && told.type == PayloadType::rakp2) return on_rakp2(told.payload);
-  if (step_ == Step::rakp3 && told.type == PayloadType::rakp4) return on_rakp4(told.payload);
+  if (reported.session != 0 || reported.payload.size() < 2 || reported.payload[0] != tag())
+    return Wait{};
+  if (step_ == Step::open && reported.type == PayloadType::open_session_response)
+    return on_open_response(reported.payload);
+  if (step_ == Step::rakp1 && reported.type == PayloadType::rakp2)
+    return on_rakp2(reported.payload);
+  if (step_ == Step::rakp3 && reported.type == PayloadType::rakp4)
+    return on_rakp4(reported.payload);
   return Wait{};
 }
 

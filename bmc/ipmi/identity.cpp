@@ -102,11 +102,11 @@ Task<Result<void>> read_frus(Client& client, const Repository& repository, Obser
       into.unknown.push_back({"FRU " + locator.name, source_of(locator.device), error.what});
       continue;
     }
-    const Fru& told = *fru;
-    for (const auto& why : told.damaged)
+    const Fru& reported = *fru;
+    for (const auto& why : reported.damaged)
       into.unknown.push_back({"FRU " + locator.name, source_of(locator.device), why});
     auto part =
-        part_of(*kind, std::string{inventory::to_string(*kind)} + std::to_string(number), told);
+        part_of(*kind, std::string{inventory::to_string(*kind)} + std::to_string(number), reported);
     part.slot = locator.name;
     part.source = source_of(locator.device);
     into.parts.push_back(std::move(part));
@@ -138,24 +138,24 @@ void use_fru(Found& found, Result<Fru> fru) {
   }
   for (const auto& why : fru->damaged)
     found.unknown.push_back({"FRU of the system", source_of(0), why});
-  const Fru& told = *fru;
+  const Fru& reported = *fru;
   Identity& identity = found.identity;
-  if (identity.vendor.empty()) identity.vendor = told.manufacturer();
-  identity.model = told.model();
-  identity.part_number = told.part_number();
+  if (identity.vendor.empty()) identity.vendor = reported.manufacturer();
+  identity.model = reported.model();
+  identity.part_number = reported.part_number();
   // A board's own serial number is not the machine's; where there is nothing else, it is said.
-  if (told.product) identity.serial = told.product->serial;
-  if (identity.serial.empty() && told.chassis) identity.serial = told.chassis->serial;
-  if (identity.serial.empty() && told.board) identity.serial = told.board->serial;
+  if (reported.product) identity.serial = reported.product->serial;
+  if (identity.serial.empty() && reported.chassis) identity.serial = reported.chassis->serial;
+  if (identity.serial.empty() && reported.board) identity.serial = reported.board->serial;
   if (identity.serial.empty())
     found.unknown.push_back({"serial of the system", source_of(0), "absent"});
-  found.fru = told;
+  found.fru = reported;
 }
 
 }  // namespace
 
-Result<DeviceId> parse_device_id(View told) {
-  Reader reader{told};
+Result<DeviceId> parse_device_id(View reported) {
+  Reader reader{reported};
   reader.u16();  // device, and revision
   const auto major = reader.u8() & 0x7f;
   const auto minor = reader.u8();
@@ -190,8 +190,8 @@ std::string guid_text(View sixteen) {
 Task<Result<Found>> identify(Client& client, Deadline deadline) {
   Found found;
   found.identity.by = Protocol::ipmi;
-  CO_TRY(const Bytes told, co_await client.ask(kGetDeviceId, {}, deadline));
-  const auto device = parse_device_id(told);
+  CO_TRY(const Bytes reported, co_await client.ask(kGetDeviceId, {}, deadline));
+  const auto device = parse_device_id(reported);
   if (device) {
     found.identity.vendor = vendor_of(device->manufacturer);
     found.identity.bmc_version = device->firmware;

@@ -12,7 +12,7 @@ struct DeviceId {
   std::uint32_t manufacturer = 0;  // IANA number
   std::uint16_t product = 0;
 };
-Result<DeviceId> parse_device_id(View told);
+Result<DeviceId> parse_device_id(View reported);
 
 /// "Dell", "Supermicro"; empty: a number that is not in our short list.
 std::string vendor_of(std::uint32_t enterprise);

@@ -126,13 +126,13 @@ class IpmiBmc final : public Bmc {
   }
 
   Task<Result<BmcClock>> clock(Deadline deadline) {
-    CO_TRY(const SelClock told, co_await read_clock(client_, deadline));
+    CO_TRY(const SelClock reported, co_await read_clock(client_, deadline));
     const auto now = seconds_now();
-    BmcClock clock{.time = Seconds{std::chrono::seconds{told.seconds} - told.east}};
+    BmcClock clock{.time = Seconds{std::chrono::seconds{reported.seconds} - reported.east}};
     clock.ahead = clock.time - now;
-    clock.told = std::to_string(told.seconds);
-    if (told.east.count() != 0)
-      clock.told += ", " + std::to_string(told.east.count()) + " min east";
+    clock.reported = std::to_string(reported.seconds);
+    if (reported.east.count() != 0)
+      clock.reported += ", " + std::to_string(reported.east.count()) + " min east";
     clock.by = Protocol::ipmi;
     co_return clock;
   }

@@ -33,8 +33,8 @@ Task<Result<void>> reserve(Client& client, Walk& walk, Deadline deadline) {
   if (++walk.reservations > kMostReservations)
     co_return Error{Code::kBusy, client.node() + ": " + walk.reserve.name +
                                      ": another client keeps taking the reservation"};
-  CO_TRY(const Bytes told, co_await client.ask(walk.reserve, {}, deadline));
-  Reader reader{told};
+  CO_TRY(const Bytes reported, co_await client.ask(walk.reserve, {}, deadline));
+  Reader reader{reported};
   walk.reservation = reader.u16();
   co_return ok();
 }
@@ -123,8 +123,8 @@ Task<Result<Repository>> walk_all(Client& client, Walk walk, Deadline deadline) 
     if (!record && record.error().code == Code::kNotFound && id == 0) break;
     CO_TRY(const Piece piece, std::move(record));
     Reader reader{piece.bytes};
-    const auto told = reader.u16();
-    keep(repository, reader.ok() ? told : id, piece.bytes, client.secrets());
+    const auto reported = reader.u16();
+    keep(repository, reader.ok() ? reported : id, piece.bytes, client.secrets());
     id = piece.next;
   }
   co_return repository;

@@ -107,10 +107,10 @@ Task<Result<void>> read_one(Client& client, const SensorRecord& record, Sensors&
                             Deadline deadline) {
   const auto source = "ipmi:sdr/" + hex(record.id, 4);
   Bytes number{record.number};
-  auto told = co_await client.ask(kGetSensorReading, number, deadline, record.unit_number);
-  if (!told) {
-    if (ends_everything(told.error().code)) co_return std::move(told).error();
-    into.unknown.push_back({"sensor " + record.name, source, told.error().what});
+  auto reported = co_await client.ask(kGetSensorReading, number, deadline, record.unit_number);
+  if (!reported) {
+    if (ends_everything(reported.error().code)) co_return std::move(reported).error();
+    into.unknown.push_back({"sensor " + record.name, source, reported.error().what});
     co_return ok();
   }
   auto thresholds = record.thresholds;
@@ -120,7 +120,7 @@ Task<Result<void>> read_one(Client& client, const SensorRecord& record, Sensors&
     if (!now && ends_everything(now.error().code)) co_return std::move(now).error();
     if (now) thresholds = parse_thresholds(*now);
   }
-  auto sensor = understood(record, *told, thresholds);
+  auto sensor = understood(record, *reported, thresholds);
   const bool has_number = record.formula.format != Formula::Format::none;
   if (has_number && record.formula.linearisation > 11)
     into.unknown.push_back({"sensor " + record.name, source,
@@ -176,11 +176,12 @@ SensorKind kind_of(const SensorRecord& record) {
   }
 }
 
-Thresholds parse_thresholds(View told) {
-  if (told.size() < 7) return {};
+Thresholds parse_thresholds(View reported) {
+  if (reported.size() < 7) return {};
   const auto one = [&](int bit) {
-    return (told[0] >> bit & 1) != 0 ? std::optional{told[1 + static_cast<std::size_t>(bit)]}
-                                     : std::nullopt;
+    return (reported[0] >> bit & 1) != 0
+               ? std::optional{reported[1 + static_cast<std::size_t>(bit)]}
+               : std::nullopt;
   };
   return {.lower_warn = one(0),
           .lower_critical = one(1),

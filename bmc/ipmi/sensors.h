@@ -16,7 +16,7 @@ Task<Result<Sensors>> read_sensors(Client& client, const Repository& repository,
 Sensor understood(const SensorRecord& record, View reading, const Thresholds& thresholds);
 
 /// Get Sensor Thresholds' answer.
-Thresholds parse_thresholds(View told);
+Thresholds parse_thresholds(View reported);
 
 SensorKind kind_of(const SensorRecord& record);
 

@@ -119,10 +119,10 @@ bool UdpSocket::read_one_error() {
     const bool v4 = each->cmsg_level == IPPROTO_IP && each->cmsg_type == IP_RECVERR;
     const bool v6 = each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_RECVERR;
     if (!v4 && !v6) continue;
-    sock_extended_err told{};
-    std::memcpy(&told, CMSG_DATA(each), sizeof told);
+    sock_extended_err reported{};
+    std::memcpy(&reported, CMSG_DATA(each), sizeof reported);
     on_lost_(address_of(whom, header.msg_namelen),
-             unreachable("the network says: ", static_cast<int>(told.ee_errno)));
+             unreachable("the network says: ", static_cast<int>(reported.ee_errno)));
   }
   return true;
 }

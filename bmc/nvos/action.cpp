@@ -15,22 +15,22 @@ bool is_id(const std::string& word) {
   return !word.empty() && word.size() <= kLongest && path_word(word) == word;
 }
 
-std::optional<int> percent_of(const json::value& told) {
+std::optional<int> percent_of(const json::value& reported) {
   for (const auto* key : {"percentage", "percent"}) {
-    const auto value = number_at(told, key);
+    const auto value = number_at(reported, key);
     if (value && *value >= 0 && *value <= 100) return static_cast<int>(std::lround(*value));
   }
   return std::nullopt;
 }
 
-std::string text_of_action(const json::value& told) {
+std::string text_of_action(const json::value& reported) {
   std::string text;
   const auto add = [&](const std::string& word) {
     if (!word.empty() && !text.contains(word)) text += (text.empty() ? "" : ": ") + word;
   };
-  add(word_at(told, "status"));
-  add(word_at(told, "detail"));
-  if (const auto* list = find(told, "issue"); list != nullptr && list->is_array())
+  add(word_at(reported, "status"));
+  add(word_at(reported, "detail"));
+  if (const auto* list = find(reported, "issue"); list != nullptr && list->is_array())
     for (const auto& one : list->get_array())
       add(one.is_object() ? word_at(one, "message") : word_of(&one));
   return shortened(text, 300);
@@ -101,10 +101,10 @@ Result<std::string> action_id(const json::value& answer) {
 ActionState action_state(const json::value& answer, const std::string& id, ActionKind kind) {
   const auto* object = answer.if_object();
   const auto* own = object == nullptr ? nullptr : object->if_contains(id);
-  const auto& told = own == nullptr ? answer : *own;
-  ActionState state{.word = lower_case(word_at(told, "state")),
-                    .text = text_of_action(told),
-                    .percent = percent_of(told)};
+  const auto& reported = own == nullptr ? answer : *own;
+  ActionState state{.word = lower_case(word_at(reported, "state")),
+                    .text = text_of_action(reported),
+                    .percent = percent_of(reported)};
   state.reboots = lower_case(state.text).contains("reboot");
   state.is = ended(state, kind);
   return state;

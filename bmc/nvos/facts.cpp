@@ -56,7 +56,7 @@ Task<Result<Value>> read(Nvue& nvue, std::string path, Result<Value> (*parse)(co
 Result<Platform> platform_of(const json::value& answer) {
   if (!answer.is_object()) return odd("platform");
   return Platform{.product = word_at(answer, "product-name"),
-                  .serial = inventory::told_of_place(word_at(answer, "serial-number")),
+                  .serial = inventory::reported_place(word_at(answer, "serial-number")),
                   .part_number = word_at(answer, "part-number")};
 }
 
@@ -144,10 +144,10 @@ Result<std::map<std::string, std::string>> leakage_of(const json::value& answer)
 
 inventory::RackPlace place_of(const json::value& answer) {
   return {.part = "switch",
-          .chassis_serial = inventory::told_of_place(word_at(answer, "chassis-sn")),
+          .chassis_serial = inventory::reported_place(word_at(answer, "chassis-sn")),
           .slot = inventory::slot_of(word_at(answer, "slot-number")),
           .tray = count_at(answer, "tray-index"),
-          .topology = inventory::told_of_place(word_at(answer, "topology-id")),
+          .topology = inventory::reported_place(word_at(answer, "topology-id")),
           .source = "/nvue_v1/platform/chassis-location"};
 }
 
@@ -192,21 +192,21 @@ Task<Result<Platform>> read_platform(Nvue& nvue, Deadline deadline) {
 
 std::vector<std::string> not_controlling(const Cluster& cluster, const std::optional<App>& app) {
   std::vector<std::string> why;
-  const auto or_not_told = [](const std::string& word) {
+  const auto or_not_reported = [](const std::string& word) {
     return word.empty() ? std::string{"not reported"} : word;
   };
-  if (cluster.state != "enabled") why.push_back("the cluster is " + or_not_told(cluster.state));
+  if (cluster.state != "enabled") why.push_back("the cluster is " + or_not_reported(cluster.state));
   if (cluster.connection != "up")
-    why.push_back("its connection to the controller is " + or_not_told(cluster.connection));
+    why.push_back("its connection to the controller is " + or_not_reported(cluster.connection));
   if (!app) {
     why.push_back("it knows no " + std::string{kController});
     return why;
   }
   if (app->status != "ok")
-    why.push_back(std::string{kController} + " is " + or_not_told(app->status) +
+    why.push_back(std::string{kController} + " is " + or_not_reported(app->status) +
                   (app->reason.empty() ? "" : ": " + app->reason));
   if (app->control_plane != "CONTROL_PLANE_STATE_CONFIGURED")
-    why.push_back("its control plane is " + or_not_told(app->control_plane));
+    why.push_back("its control plane is " + or_not_reported(app->control_plane));
   return why;
 }
 

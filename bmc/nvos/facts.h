@@ -1,6 +1,6 @@
 #pragma once
 // What an NVLink switch says of itself through NVUE: its cluster and applications, partitions,
-// images, firmware, health, place. A row for each answer; what was not told stays empty.
+// images, firmware, health, place. A row for each answer; what was not reported stays empty.
 // Source: NVOS User Manual; NVIDIA's rack manager and infra-controller on what switches answer.
 #include <map>
 #include <optional>
@@ -39,7 +39,7 @@ struct Partition {
 struct Images {
   std::string current{}, next{};  // "partition1"
   std::string partition1{}, partition2{};
-  /// The build that runs; empty: not told.
+  /// The build that runs; empty: not reported.
   std::string running() const;
 };
 struct Health {

@@ -83,10 +83,10 @@ RevisionState revision_state(const json::value& answer, const std::string& id) {
   constexpr std::array<std::string_view, 3> kFailed{"failed", "error", "invalid"};
   const auto* object = answer.if_object();
   const auto* own = object == nullptr ? nullptr : object->if_contains(id);
-  const auto& told = own == nullptr ? answer : *own;
-  RevisionState state{.word = lower_case(word_at(told, "state")),
-                      .issue = issues_of(find(told, "transition/issue"))};
-  if (state.issue.empty()) state.issue = issues_of(find(told, "issue"));
+  const auto& reported = own == nullptr ? answer : *own;
+  RevisionState state{.word = lower_case(word_at(reported, "state")),
+                      .issue = issues_of(find(reported, "transition/issue"))};
+  if (state.issue.empty()) state.issue = issues_of(find(reported, "issue"));
   state.no_difference = lower_case(state.issue).contains("no config diff");
   const bool is_failed =
       state.word.ends_with("_fail") || std::ranges::find(kFailed, state.word) != kFailed.end();

@@ -29,12 +29,12 @@ redfish::Peer peer_of(const Door& door, const RackDevice& device) {
 
 /// Puts the value where it belongs, or what it would have been among the unknown.
 template <class Value>
-void keep(Result<Value> told, Value& into, const char* fact, const std::string& source,
+void keep(Result<Value> reported, Value& into, const char* fact, const std::string& source,
           std::vector<Unknown>& unknown) {
-  if (told)
-    into = *std::move(told);
+  if (reported)
+    into = *std::move(reported);
   else
-    unknown.push_back({fact, source, shortened(told.error().what, 300)});
+    unknown.push_back({fact, source, shortened(reported.error().what, 300)});
 }
 
 Task<Result<Identity>> read_identity(redfish::Client& client, Deadline deadline) {

@@ -18,9 +18,9 @@ bool flag(const json::value& body, std::string_view name, bool otherwise) {
 }
 
 Account account_of(const std::string& uri, const json::value& body) {
-  Account account{.id = told(body, "Id"), .user = told(body, "UserName"), .source = uri};
+  Account account{.id = reported(body, "Id"), .user = reported(body, "UserName"), .source = uri};
   if (account.id.empty()) account.id = printable(last_name(uri));
-  account.role = told(body, "RoleId");
+  account.role = reported(body, "RoleId");
   account.enabled = flag(body, "Enabled", true);
   account.locked = flag(body, "Locked", false);
   return account;
@@ -91,8 +91,8 @@ Task<PasswordRules> rules_of(Client& client, Layout layout, Deadline deadline) {
   const auto service = co_await client.get(layout.accounts, deadline);
   if (!service) co_return rules;
   const auto length = [&](std::string_view name) {
-    const auto told = number_at(*service, name).value_or(0);
-    return told > 0 && told < 1000 ? static_cast<std::size_t>(told) : 0;
+    const auto reported = number_at(*service, name).value_or(0);
+    return reported > 0 && reported < 1000 ? static_cast<std::size_t>(reported) : 0;
   };
   rules.shortest = std::max(rules.shortest, length("MinPasswordLength"));
   const auto longest = length("MaxPasswordLength");

@@ -48,17 +48,17 @@ std::string name_of(PartKind kind, std::size_t number) {
   return std::string{stem} + std::to_string(number);
 }
 
-void add_mac(VendorHints& signs, const std::string& told) {
-  auto mac = canonical_mac(told);
+void add_mac(VendorHints& signs, const std::string& reported) {
+  auto mac = canonical_mac(reported);
   if (mac && std::ranges::find(signs.macs, *mac) == signs.macs.end())
     signs.macs.push_back(std::move(*mac));
 }
 
 /// Source: DSP0268, NetworkDeviceFunction: Ethernet, NetDevFuncType.
 void look_at_function(VendorHints& signs, const json::value& function) {
-  const auto permanent = told(function, "Ethernet/PermanentMACAddress");
-  add_mac(signs, permanent.empty() ? told(function, "Ethernet/MACAddress") : permanent);
-  const auto type = told(function, "NetDevFuncType");
+  const auto permanent = reported(function, "Ethernet/PermanentMACAddress");
+  add_mac(signs, permanent.empty() ? reported(function, "Ethernet/MACAddress") : permanent);
+  const auto type = reported(function, "NetDevFuncType");
   if (type == "InfiniBand") signs.infiniband = true;
   if (type == "FibreChannel") signs.fibre_channel = true;
   if (auto uri = link_at(function, "Links/PCIeFunction"); !uri.empty())
@@ -75,7 +75,7 @@ void look_at_port(VendorHints& signs, const json::value& port) {
       if (one.is_string()) add_mac(signs, std::string{one.get_string()});
   }
   for (const auto* path : {"LinkNetworkTechnology", "PortProtocol", "ActiveLinkTechnology"}) {
-    const auto technology = told(port, path);
+    const auto technology = reported(port, path);
     if (technology == "InfiniBand") signs.infiniband = true;
     if (technology == "FibreChannel" || technology == "FC") signs.fibre_channel = true;
   }
@@ -127,12 +127,12 @@ Task<void> look_at_bus(Survey& survey, const Machine& machine, Part& part, Vendo
   if (uri.empty()) co_return;
   const auto function = co_await survey.read(uri, "maker of " + part.slot);
   if (!function) co_return;
-  const auto vendor = told(function->body, "VendorId");
+  const auto vendor = reported(function->body, "VendorId");
   if (vendor.empty()) survey.unknown("maker of " + part.slot, uri, "no VendorId");
   part.manufacturer = pci_vendor(vendor);
   signs.mellanox = part.manufacturer == "Mellanox";
   // PCI ID repository: a2d6 and a2dc are the network controllers within BlueField-2 and -3.
-  const auto device = lower_case(told(function->body, "DeviceId"));
+  const auto device = lower_case(reported(function->body, "DeviceId"));
   signs.bluefield = signs.mellanox && (device == "0xa2d6" || device == "0xa2dc");
 }
 
@@ -141,10 +141,10 @@ void add_controller(Part& part, const json::value& adapter) {
   const auto* controllers = controllers_of(adapter);
   if (controllers == nullptr || controllers->empty()) return;
   const auto& first = controllers->front();
-  if (part.firmware.empty()) part.firmware = told(first, "FirmwarePackageVersion");
-  if (part.slot.empty()) part.slot = told(first, "Location/PartLocation/ServiceLabel");
-  if (const auto* told_interface = find(first, "PCIeInterface"))
-    part.pcie = pcie_link(*told_interface);
+  if (part.firmware.empty()) part.firmware = reported(first, "FirmwarePackageVersion");
+  if (part.slot.empty()) part.slot = reported(first, "Location/PartLocation/ServiceLabel");
+  if (const auto* reported_interface = find(first, "PCIeInterface"))
+    part.pcie = pcie_link(*reported_interface);
 }
 
 /// One place of an adapter: the part, still without a name; nothing where none could be read.
@@ -160,7 +160,7 @@ Task<void> read_adapter(Survey& survey, const Machine& machine, const Document& 
   const auto devices = controllers_links(adapter.body, "Links/PCIeDevices");
   co_await look_at_bus(survey, machine, part, signs, devices);
   part.macs = std::move(signs.macs);
-  part.kind = kind_by(part, told(adapter.body, "Name"), signs);
+  part.kind = kind_by(part, reported(adapter.body, "Name"), signs);
   for (const auto& device : devices) claims.claim(device, part.source);
   for (const auto& function : signs.functions) claims.claim(function, part.source);
   place = std::move(part);
@@ -201,14 +201,14 @@ Task<void> adapters_of(Survey& survey, const Document& chassis, std::vector<Docu
 /// One card that two chassis list (BlueField's BMC): the same name and the same ids.
 bool is_same_card(const Document& one, const Document& other) {
   if (last_name(one.uri) != last_name(other.uri)) return false;
-  return told(one.body, "SerialNumber") == told(other.body, "SerialNumber") &&
+  return reported(one.body, "SerialNumber") == reported(other.body, "SerialNumber") &&
          last_name(one.uri) == "NvidiaNetworkAdapter";
 }
 
 /// The machine is a DPU itself: its card is the one chassis with a model.
 void add_own_card(Survey& survey, const Machine& machine) {
   for (const auto& chassis : *machine.chassis) {
-    if (told(chassis.body, "ChassisType") != "Card") continue;
+    if (reported(chassis.body, "ChassisType") != "Card") continue;
     survey.add(part_of(PartKind::dpu, "dpu0", chassis));
     return;
   }
@@ -240,7 +240,7 @@ Task<void> add_management_port(Survey& survey, const Machine& machine, std::size
 /// VLANs and bonds on a port that is listed too. A port of its own may have a VLAN as well.
 /// Source: DSP0268, EthernetInterface: EthernetInterfaceType, VLAN, Links.RelatedInterfaces.
 bool is_virtual(const json::value& port) {
-  if (told(port, "EthernetInterfaceType") == "Virtual") return true;
+  if (reported(port, "EthernetInterfaceType") == "Virtual") return true;
   const auto* vlan = find(port, "VLAN");
   return vlan != nullptr && vlan->is_object() && !links_at(port, "Links/RelatedInterfaces").empty();
 }
@@ -252,8 +252,8 @@ bool is_port_of_card(const json::value& port) {
 }
 
 std::optional<std::string> mac_of(const json::value& port) {
-  auto mac = canonical_mac(told(port, "PermanentMACAddress"));
-  return mac ? mac : canonical_mac(told(port, "MACAddress"));
+  auto mac = canonical_mac(reported(port, "PermanentMACAddress"));
+  return mac ? mac : canonical_mac(reported(port, "MACAddress"));
 }
 
 namespace {
@@ -271,7 +271,7 @@ Task<void> add_interfaces(Survey& survey, const Machine& machine) {
     const auto mine = number++;
     if (port.body.is_null() || !is_port_of_card(port.body)) continue;
     Part nic = part_of(PartKind::nic, "nic" + std::to_string(mine), port);
-    nic.slot = told(port.body, "Name");
+    nic.slot = reported(port.body, "Name");
     if (auto mac = mac_of(port.body)) nic.macs.push_back(*std::move(mac));
     if (nic.macs.empty()) {
       survey.unknown("MACs of " + nic.name, port.uri, "none that is one");

@@ -124,7 +124,7 @@ std::string text_of_refusal(const Response& response) {
 }
 
 Error failure(std::string_view asked, const Response& response, const json::value* body) {
-  const std::string messages = body == nullptr ? std::string{} : told_messages(*body);
+  const std::string messages = body == nullptr ? std::string{} : reported_messages(*body);
   Code code = code_of(response.status);
   std::string text = std::string{asked} + ": HTTP " + std::to_string(response.status);
   if (response.status < 300) text += " with an error in it";
@@ -143,8 +143,8 @@ Error failure(std::string_view asked, const Response& response, const json::valu
 
 }  // namespace
 
-std::string told_messages(const json::value& body) {
-  std::string told;
+std::string reported_messages(const json::value& body) {
+  std::string reported;
   bool has_text = false;
   for (const auto* message : extended_info(body)) {
     const auto text = text_at(*message, "Message");
@@ -154,15 +154,15 @@ std::string told_messages(const json::value& body) {
     for (const auto& uri : uris_in_arguments(*message))
       if (!one.contains(uri)) one += " [" + uri + "]";
     if (one.empty()) continue;
-    told += (told.empty() ? "" : " / ") + one;
+    reported += (reported.empty() ? "" : " / ") + one;
   }
   // Ids alone say little, and a message that points to them says nothing.
   const auto general = text_at(body, "error/message").value_or("");
-  if (told.empty())
-    told = general;
+  if (reported.empty())
+    reported = general;
   else if (!has_text && !general.empty() && !general.contains("ExtendedInfo"))
-    told = general + " (" + told + ")";
-  return printable(shortened(told, kLongestText));
+    reported = general + " (" + reported + ")";
+  return printable(shortened(reported, kLongestText));
 }
 
 Result<Answer> understood(std::string_view asked, const Response& response) {

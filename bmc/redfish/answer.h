@@ -29,7 +29,7 @@ Result<Answer> understood(std::string_view asked, const Response& response,
                           Result<json::value> document);
 
 /// The messages of an error body, one after the other: "text (MessageId)". Empty: there are none.
-std::string told_messages(const json::value& body);
+std::string reported_messages(const json::value& body);
 
 /// Whether a refused login says that the BMC has no session left, not that somebody is wrong.
 bool says_sessions_exhausted(const Response& response);

@@ -100,8 +100,8 @@ Task<Result<bool>> a_job_waits(Client& client, std::string queue, Deadline deadl
     const auto job = co_await client.get(uri, deadline);
     if (!job) continue;  // it may just have gone
     const auto& body = *job;
-    const bool ended = std::ranges::find(kEnded, told(body, "JobState")) != kEnded.end();
-    if (told(body, "JobType") == "BIOSConfiguration" && !ended) co_return true;
+    const bool ended = std::ranges::find(kEnded, reported(body, "JobState")) != kEnded.end();
+    if (reported(body, "JobType") == "BIOSConfiguration" && !ended) co_return true;
   }
   co_return false;
 }
@@ -111,14 +111,14 @@ std::string queue_of(const Bios& bios, const Rules& rules) {
 }
 
 BiosSettings settings_of(const Bios& bios, bool job_waits) {
-  BiosSettings told{.current = attributes_of(bios.body)};
+  BiosSettings reported{.current = attributes_of(bios.body)};
   for (auto& [name, value] : attributes_of(bios.settings.body)) {
-    const auto now = told.current.find(name);
-    const bool same = now != told.current.end() && same_setting(now->second, value);
+    const auto now = reported.current.find(name);
+    const bool same = now != reported.current.end() && same_setting(now->second, value);
     // An iDRAC shows what a job will set as current before that has run.
-    if (!same || job_waits) told.pending.emplace(name, value);
+    if (!same || job_waits) reported.pending.emplace(name, value);
   }
-  return told;
+  return reported;
 }
 
 bool takes_on_reset(const json::value& bios) {
@@ -174,10 +174,10 @@ bool is_among(const Names& names, const std::string& name) {
 }
 
 /// Of what is to be sent: what is read-only until the rest of it is current.
-Names locked_among(const BiosValues& values, const BiosSettings& told,
+Names locked_among(const BiosValues& values, const BiosSettings& reported,
                    const json::value& registry) {
-  const auto evaluable = without_conditional_locks(registry_in(registry), told);
-  const BiosOutcome present{evaluable, told.current, {}};
+  const auto evaluable = without_conditional_locks(registry_in(registry), reported);
+  const BiosOutcome present{evaluable, reported.current, {}};
   Names locked;
   for (const auto& [name, value] : values)
     if (present.is_locked_now(name)) locked.push_back(name);
@@ -290,11 +290,11 @@ Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout,
         printable(bios.uri) + " shows BIOS settings and has no resource to change them"};
   CO_TRY(const json::value registry,
          co_await read_bios_registry_file(client, layout, bios.body, deadline));
-  const auto told = settings_of(bios, false);
-  CO_TRY(BiosValues good, checked(wanted, told, registry));
-  BiosValues missing = differing(good, told);
+  const auto reported = settings_of(bios, false);
+  CO_TRY(BiosValues good, checked(wanted, reported, registry));
+  BiosValues missing = differing(good, reported);
   const auto sent = missing;
-  const auto locked = locked_among(sent, told, registry);
+  const auto locked = locked_among(sent, reported, registry);
   const auto queue = queue_of(bios, *layout.rules);
   Names later;
   Staged staged;
@@ -313,7 +313,7 @@ Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout,
     if (as_before) co_return *std::move(staged.lost);
     if (!shown) co_return shown.error();
   }
-  const bool something_waits = !told.pending.empty() || !missing.empty();
+  const bool something_waits = !reported.pending.empty() || !missing.empty();
   if (something_waits && !queue.empty() && !takes_on_reset(bios.body)) {
     CO_TRY(co_await ensure_job(client, queue, bios.settings_uri, deadline));
   }

@@ -56,7 +56,7 @@ const json::value* entry_of(const json::value& registry, const std::string& name
 }
 
 /// The value in the type that the BIOS tells now, or that the registry names.
-BiosValue as_told(const BiosValue& wanted, const BiosValue* now, std::string_view type) {
+BiosValue as_reported(const BiosValue& wanted, const BiosValue* now, std::string_view type) {
   const auto* text = std::get_if<std::string>(&wanted);
   if (text == nullptr) return wanted;
   const bool whole = type == "Integer" || (now && std::holds_alternative<std::int64_t>(*now));
@@ -163,20 +163,20 @@ Task<Result<json::value>> read_bios_registry_file(Client& client, Layout layout,
     const auto files = co_await member_uris(client, std::move(first), kMostListed, deadline);
     if (!files && is_missing(files.error())) co_return json::value{};
     if (!files) co_return files.error();
-    uri = registry_file(*files, told(bios, "AttributeRegistry"));
+    uri = registry_file(*files, reported(bios, "AttributeRegistry"));
   }
   co_return json::value{};
 }
 
 BiosRegistry registry_in(const json::value& registry) {
   constexpr std::size_t kMostRules = 5000, kMostWords = 1024;
-  BiosRegistry told;
+  BiosRegistry reported;
   const auto* list = find(registry, "RegistryEntries/Attributes");
   const auto* entries = list == nullptr ? nullptr : list->if_array();
-  if (entries == nullptr) return told;
+  if (entries == nullptr) return reported;
   for (const auto& entry : *entries) {
     const auto name = text_at(entry, "AttributeName");
-    if (!name || told.rules.size() >= kMostRules) continue;
+    if (!name || reported.rules.size() >= kMostRules) continue;
     const bool immutable = flag_at(entry, "Immutable") == true;
     BiosRule rule{.least = number_at(entry, "LowerBound"),
                   .most = number_at(entry, "UpperBound"),
@@ -186,26 +186,27 @@ BiosRegistry registry_in(const json::value& registry) {
     const auto* words = value == nullptr ? nullptr : value->if_array();
     for (std::size_t i = 0; words != nullptr && i < std::min(words->size(), kMostWords); ++i)
       if (auto word = text_at((*words)[i], "ValueName")) rule.allowed.push_back(std::move(*word));
-    told.rules.emplace(*name, std::move(rule));
+    reported.rules.emplace(*name, std::move(rule));
   }
-  read_dependencies(registry, told);
-  return told;
+  read_dependencies(registry, reported);
+  return reported;
 }
 
-Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& told,
+Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& reported,
                            const json::value& registry) {
-  const auto evaluable = without_conditional_locks(registry_in(registry), told);
-  const BiosOutcome outcome{evaluable, told.current, over(told.pending, wanted)};
+  const auto evaluable = without_conditional_locks(registry_in(registry), reported);
+  const BiosOutcome outcome{evaluable, reported.current, over(reported.pending, wanted)};
   BiosValues good;
   std::string wrong;
   for (const auto& [name, value] : wanted) {
-    const auto now = told.current.find(name);
+    const auto now = reported.current.find(name);
     const auto* entry = entry_of(registry, name);
     const auto type = entry == nullptr ? "" : text_at(*entry, "Type").value_or("");
-    const bool there = now != told.current.end();
-    auto own = as_told(value, there ? &now->second : nullptr, type);
+    const bool there = now != reported.current.end();
+    auto own = as_reported(value, there ? &now->second : nullptr, type);
     std::string why;
-    if (!there) why = "is not an attribute of this board's BIOS" + nearest_name(name, told.current);
+    if (!there)
+      why = "is not an attribute of this board's BIOS" + nearest_name(name, reported.current);
     if (there) why = locked(name, outcome);
     if (there && entry != nullptr && why.empty())
       why = wrong_for(bounded(*entry, name, outcome), own);

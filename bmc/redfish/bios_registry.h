@@ -17,7 +17,7 @@ BiosRegistry registry_in(const json::value& registry);
 /// `wanted` as this BIOS writes it: a number that was typed as a text becomes one.
 /// Errors: kInvalid names every attribute that there is not, that is read-only with the wanted
 /// values, or that may not have that value, with what it may have. Pure.
-Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& told,
+Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& reported,
                            const json::value& registry);
 
 }  // namespace cupel::bmc::redfish

@@ -157,7 +157,7 @@ BootOverride override_of(const json::value& resource) {
     const auto words = words_of(target);
     if (std::ranges::find(words, word) == words.end()) continue;
     BootOverride seen{.target = target, .once = target != BootTarget::none && enabled == "Once"};
-    if (target == BootTarget::uefi_http) seen.uri = told(resource, "Boot/HttpBootUri");
+    if (target == BootTarget::uefi_http) seen.uri = reported(resource, "Boot/HttpBootUri");
     return seen;
   }
   return {};

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMostOptions = 128;
 
 /// "Boot0019" of "Boot0019: Ubuntu", as a Vera Rubin writes it.
-std::string reference_of(const std::string& told) {
-  return std::string{trimmed(std::string_view{told}.substr(0, told.find(':')))};
+std::string reference_of(const std::string& reported) {
+  return std::string{trimmed(std::string_view{reported}.substr(0, reported.find(':')))};
 }
 
 /// Errors: kMalformed for more than Cupel reads: of a part of the order no other one can be made.
@@ -21,7 +21,7 @@ Result<std::vector<std::string>> order_in(const json::value& body, const std::st
   std::vector<std::string> order;
   const auto* list = find(body, "Boot/BootOrder");
   if (list == nullptr) return order;
-  for (const auto& told : texts_of(list)) order.push_back(reference_of(told));
+  for (const auto& reported : texts_of(list)) order.push_back(reference_of(reported));
   if (order.size() <= kMostOptions) return order;
   return Error{Code::kMalformed, printable(uri) + ": a boot order of more than " +
                                      std::to_string(kMostOptions) +
@@ -62,12 +62,12 @@ Task<Result<std::vector<BootOption>>> read_options(Client& client, const json::v
     const auto body = co_await client.get(member, deadline);
     if (!body && body.error().code == Code::kNotFound) continue;
     if (!body) co_return body.error();
-    auto reference = told(*body, "BootOptionReference");
+    auto reference = reported(*body, "BootOptionReference");
     if (reference.empty()) reference = last_name(member);
     options.push_back({.reference = reference_of(reference),
-                       .name = told(*body, "DisplayName"),
-                       .path = told(*body, "UefiDevicePath"),
-                       .alias = told(*body, "Alias")});
+                       .name = reported(*body, "DisplayName"),
+                       .path = reported(*body, "UefiDevicePath"),
+                       .alias = reported(*body, "Alias")});
   }
   co_return options;
 }

@@ -62,11 +62,11 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
   refusals_ = {.wrong_after = rules.wrong_after_refusals, .pause_after = rules.pause_after_refusal};
   closes_ = breaks_kept_connections(rules, document);
   locks_ = std::ranges::any_of(rules.updates, &UpdateRules::locks_while_writing);
-  auto told = text_at(document, "Links/Sessions/@odata.id").value_or("");
-  names_sessions_ = is_on_the_bmc(told) || find(document, "SessionService") != nullptr || !root;
-  if (!is_on_the_bmc(told)) told = kDefaultSessions;
-  sessions_ = told;
-  co_return told;
+  auto reported = text_at(document, "Links/Sessions/@odata.id").value_or("");
+  names_sessions_ = is_on_the_bmc(reported) || find(document, "SessionService") != nullptr || !root;
+  if (!is_on_the_bmc(reported)) reported = kDefaultSessions;
+  sessions_ = reported;
+  co_return reported;
 }
 
 /// Counts a refusal, once; the rules say whether it means wrong credentials.
@@ -127,17 +127,17 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
   }
   auto answer = co_await understand(asked(Method::post, uri), response);
   if (!answer) co_return login_failed(response, std::move(answer).error(), password);
-  Answer& told = *answer;
-  if (told.token.empty())
+  Answer& reported = *answer;
+  if (reported.token.empty())
     co_return Error{Code::kMalformed, asked(Method::post, uri) + ": a session without a token"};
-  if (told.token.size() > Response::kLongestToken)
+  if (reported.token.size() > Response::kLongestToken)
     co_return Error{
         Code::kMalformed,
         fmt::format("{}: a session token of {} characters; at most {} are taken",
-                    asked(Method::post, uri), told.token.size(), Response::kLongestToken)};
-  session->token = told.token;
-  session->uri = path_of(told.location);
-  if (session->uri.empty()) session->uri = text_at(told.body, "@odata.id").value_or("");
+                    asked(Method::post, uri), reported.token.size(), Response::kLongestToken)};
+  session->token = reported.token;
+  session->uri = path_of(reported.location);
+  if (session->uri.empty()) session->uri = text_at(reported.body, "@odata.id").value_or("");
   session->proven = true;
   bmc_limits_.redfish_session = true;
   bmc_limits_.logins.accepted(user_);

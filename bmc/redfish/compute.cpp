@@ -21,7 +21,7 @@ bool by_name(const Document& left, const Document& right) {
 
 /// Memory soldered to a GPU shows up beside the DIMMs (HGX: "GPU_SXM_1_DRAM_0").
 bool is_gpu_memory(const Document& memory) {
-  const auto type = told(memory.body, "MemoryDeviceType");
+  const auto type = reported(memory.body, "MemoryDeviceType");
   return type.starts_with("HBM") || last_name(memory.uri).starts_with("GPU");
 }
 
@@ -32,8 +32,8 @@ std::optional<double> size_of(const json::value& memory) {
 
 /// "dimm A7" of "DIMM A7"; what has no locator goes by its name in the BMC.
 std::string dimm_name(const Document& dimm) {
-  auto where = told(dimm.body, "DeviceLocator");
-  const auto name = told(dimm.body, "Name");
+  auto where = reported(dimm.body, "DeviceLocator");
+  const auto name = reported(dimm.body, "Name");
   if (where.empty() && lower_case(name).starts_with("dimm ") && name != "DIMM Slot") where = name;
   if (where.empty()) where = std::string{last_name(dimm.uri)};
   if (lower_case(where).starts_with("dimm ")) where.erase(0, 5);
@@ -43,9 +43,9 @@ std::string dimm_name(const Document& dimm) {
 void add_dimm(Survey& survey, const Document& memory) {
   if (memory.body.is_null() || is_absent(memory.body)) return;
   const auto mib = number_at(memory.body, "CapacityMiB");
-  const auto* told_size = find(memory.body, "CapacityMiB");
-  const bool bare = told(memory.body, "SerialNumber").empty();
-  const bool no_size = told_size != nullptr && (told_size->is_null() || mib == 0.0);
+  const auto* reported_size = find(memory.body, "CapacityMiB");
+  const bool bare = reported(memory.body, "SerialNumber").empty();
+  const bool no_size = reported_size != nullptr && (reported_size->is_null() || mib == 0.0);
   // An empty slot; one that is in use and says nothing of itself is none.
   if (no_size && bare && text_at(memory.body, "Status/State") == "Enabled") {
     survey.not_whole(kMemories, memory.uri, "it is in use, and reports neither size nor serial",
@@ -56,7 +56,7 @@ void add_dimm(Survey& survey, const Document& memory) {
   if (no_size && bare) return;
   Part dimm = part_of(PartKind::dimm, dimm_name(memory), memory);
   dimm.size_bytes = size_of(memory.body);
-  if (dimm.slot.empty()) dimm.slot = told(memory.body, "DeviceLocator");
+  if (dimm.slot.empty()) dimm.slot = reported(memory.body, "DeviceLocator");
   survey.add(std::move(dimm));
 }
 
@@ -82,9 +82,9 @@ std::optional<double> memory_of(Survey& survey, const Document& gpu,
 
 /// What people call it. HPE's Model is a part number; Lenovo's is in the PCIe device alone.
 Task<std::string> gpu_model(Survey& survey, const Document& gpu) {
-  auto model = told(gpu.body, "Model");
-  const auto name = told(gpu.body, "Name");
-  const bool number = !model.empty() && model == told(gpu.body, "PartNumber");
+  auto model = reported(gpu.body, "Model");
+  const auto name = reported(gpu.body, "Name");
+  const bool number = !model.empty() && model == reported(gpu.body, "PartNumber");
   if (number && !name.empty()) co_return name;
   if (!model.empty()) co_return model;
   const auto device = survey.link(gpu, "Links/PCIeDevice");
@@ -92,8 +92,8 @@ Task<std::string> gpu_model(Survey& survey, const Document& gpu) {
   const auto pcie = co_await survey.read(device, "model of " + std::string{last_name(gpu.uri)},
                                          Survey::Holds::details);
   if (!pcie) co_return model;
-  model = told(pcie->body, "Model");
-  co_return model.empty() ? told(pcie->body, "Name") : model;
+  model = reported(pcie->body, "Model");
+  co_return model.empty() ? reported(pcie->body, "Name") : model;
 }
 
 Task<void> add_gpu(Survey& survey, const Document& gpu, std::size_t number,
@@ -109,7 +109,7 @@ Task<void> add_gpu(Survey& survey, const Document& gpu, std::size_t number,
 void add_cpu(Survey& survey, const Document& cpu, std::size_t number) {
   Part part = part_of(PartKind::cpu, "cpu" + std::to_string(number), cpu);
   part.count = number_at(cpu.body, "TotalCores");
-  if (const auto socket = told(cpu.body, "Socket"); !socket.empty()) part.slot = socket;
+  if (const auto socket = reported(cpu.body, "Socket"); !socket.empty()) part.slot = socket;
   survey.add(std::move(part));
 }
 
@@ -118,14 +118,14 @@ enum class Kind { cpu, gpu, other, unknown };
 /// Of a processor without a ProcessorType (Google's): only a CPU has a CPUID, or an instruction set
 /// that runs an operating system. Source: DSP0268, Processor: ProcessorId, InstructionSet.
 bool has_cpu_signs(const json::value& processor) {
-  const auto set = lower_case(told(processor, "InstructionSet"));
+  const auto set = lower_case(reported(processor, "InstructionSet"));
   const bool runs_systems = set.starts_with("x86") || set.starts_with("arm-a") ||
                             set.starts_with("powerpc") || set.starts_with("risc-v");
-  return runs_systems || !told(processor, "ProcessorId/VendorId").empty();
+  return runs_systems || !reported(processor, "ProcessorId/VendorId").empty();
 }
 
-Kind told_kind(const Document& processor) {
-  const auto type = told(processor.body, "ProcessorType");
+Kind reported_kind(const Document& processor) {
+  const auto type = reported(processor.body, "ProcessorType");
   if (type == "CPU") return Kind::cpu;
   if (type == "GPU" || type == "Accelerator") return Kind::gpu;
   if (!type.empty()) return Kind::other;
@@ -143,15 +143,15 @@ std::string_view stem(const Document& processor) {
 /// counts.
 std::vector<Kind> kinds_of(const std::vector<Document>& processors, std::optional<double> cpus) {
   std::vector<Kind> kinds;
-  std::ranges::transform(processors, std::back_inserter(kinds), told_kind);
+  std::ranges::transform(processors, std::back_inserter(kinds), reported_kind);
   const auto known_cpus = std::ranges::count(kinds, Kind::cpu);
-  const auto told = kinds;
+  const auto reported = kinds;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i] != Kind::unknown) continue;
     std::set<Kind> alike;
-    for (std::size_t j = 0; j < told.size(); ++j)
-      if (told[j] != Kind::unknown && stem(processors[j]) == stem(processors[i]))
-        alike.insert(told[j]);
+    for (std::size_t j = 0; j < reported.size(); ++j)
+      if (reported[j] != Kind::unknown && stem(processors[j]) == stem(processors[i]))
+        alike.insert(reported[j]);
     if (alike.size() == 1) kinds[i] = *alike.begin();
     const bool missing_cpu = cpus && static_cast<double>(known_cpus) < *cpus;
     if (alike.size() > 1) kinds[i] = missing_cpu ? Kind::cpu : Kind::gpu;
@@ -176,7 +176,7 @@ Task<void> add_processors(Survey& survey, std::vector<Document> processors,
     if (kinds[i] == Kind::gpu) number = numbers[gpus++];
     if (one.body.is_null() || is_absent(one.body)) continue;
     // Its kind may be guessed for the others' sake; what it is must be told.
-    const auto kind = told_kind(one);
+    const auto kind = reported_kind(one);
     if (kind == Kind::unknown) {
       survey.not_whole(kProcessors, one.uri, "the kind of processor is not reported", true);
       survey.unknown("kind of processor", one.uri, "absent");
@@ -199,15 +199,17 @@ std::string_view name_on_the_host(const Document& one) {
 }
 
 bool in_one_socket(const Document& one, const Document& other) {
-  const auto socket = told(one.body, "Socket");
-  return !socket.empty() && socket == told(other.body, "Socket") &&
-         told(one.body, "ProcessorType") == "CPU" && told(other.body, "ProcessorType") == "CPU";
+  const auto socket = reported(one.body, "Socket");
+  return !socket.empty() && socket == reported(other.body, "Socket") &&
+         reported(one.body, "ProcessorType") == "CPU" &&
+         reported(other.body, "ProcessorType") == "CPU";
 }
 
 /// The same CPU or DIMM seen through a baseboard as well (GB200, GH200): once is enough, told in
 /// full. Two serial numbers decide; else they have one name, or sit in one socket.
 bool is_same(const Document& one, const Document& other) {
-  const auto serial = told(one.body, "SerialNumber"), others = told(other.body, "SerialNumber");
+  const auto serial = reported(one.body, "SerialNumber"),
+             others = reported(other.body, "SerialNumber");
   if (!serial.empty() && !others.empty()) return serial == others;
   return name_on_the_host(one) == name_on_the_host(other) || in_one_socket(one, other);
 }
@@ -217,7 +219,7 @@ void append_new(std::vector<Document>& all, std::vector<Document> more) {
     const auto same =
         std::ranges::find_if(all, [&](const Document& other) { return is_same(one, other); });
     if (same == all.end()) return false;
-    if (told(same->body, "Model").empty() && !one.body.is_null()) *same = std::move(one);
+    if (reported(same->body, "Model").empty() && !one.body.is_null()) *same = std::move(one);
     return true;
   });
   append(all, std::move(more));

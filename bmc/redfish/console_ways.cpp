@@ -29,12 +29,12 @@ std::vector<ConsoleWay> ways_of_system(const json::value& system, const Rules& r
   std::vector<ConsoleWay> ways;
   for (const auto& [name, kind] : kKinds) {
     const std::string path = "SerialConsole/" + std::string{name};
-    const auto* told_way = find(system, path);
-    if (told_way == nullptr || !told_way->is_object()) continue;
-    ConsoleWay way{.kind = kind, .enabled = flag_at(*told_way, "ServiceEnabled") == true};
-    way.port = port_of(*told_way, "Port");
-    way.command = told(*told_way, "ConsoleEntryCommand");
-    const bool shared = flag_at(*told_way, "SharedWithManagerCLI") == true;
+    const auto* reported_way = find(system, path);
+    if (reported_way == nullptr || !reported_way->is_object()) continue;
+    ConsoleWay way{.kind = kind, .enabled = flag_at(*reported_way, "ServiceEnabled") == true};
+    way.port = port_of(*reported_way, "Port");
+    way.command = reported(*reported_way, "ConsoleEntryCommand");
+    const bool shared = flag_at(*reported_way, "SharedWithManagerCLI") == true;
     if (way.command.empty() && shared) way.command = rules.console_command;
     ways.push_back(std::move(way));
   }

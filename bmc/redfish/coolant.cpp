@@ -43,10 +43,10 @@ Task<void> read_pumps(Readings& to, const Document& unit) {
     for (const auto& one : all) {
       if (one.body.is_null() || is_absent(one.body)) continue;
       Sensor sensor{.name = name_of(one.body, one.uri),
-                    .state = told(one.body, "FluidLevelStatus"),
-                    .health = canonical_severity(told(one.body, "Status/Health")),
+                    .state = reported(one.body, "FluidLevelStatus"),
+                    .health = canonical_severity(reported(one.body, "Status/Health")),
                     .source = one.uri};
-      if (sensor.state.empty()) sensor.state = told(one.body, "Status/State");
+      if (sensor.state.empty()) sensor.state = reported(one.body, "Status/State");
       sensor.value = reading_at(one.body, "PumpSpeedPercent");
       if (sensor.value) sensor.unit = "%";
       to.add(std::move(sensor));
@@ -78,7 +78,7 @@ Task<void> read_connectors(Readings& to, const Document& of, const char* path) {
               .name = name + excerpt.what,
               .value = *value * excerpt.factor,
               .unit = excerpt.unit,
-              .health = canonical_severity(told(one.body, "Status/Health")),
+              .health = canonical_severity(reported(one.body, "Status/Health")),
               .source = one.uri + "#/" + excerpt.path});
     }
   }

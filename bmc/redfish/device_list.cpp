@@ -32,24 +32,24 @@ Task<void> read_list_of(Survey& survey, const Machine& machine, const Document& 
 bool is_network_card(const Document& device) {
   constexpr std::array<std::string_view, 3> kTypes{"LOM/NIC", "Converged Network Adapter",
                                                    "Fibre Channel Adapter"};
-  const auto type = told(device.body, "DeviceType");
+  const auto type = reported(device.body, "DeviceType");
   return std::ranges::find(kTypes, type) != kTypes.end();
 }
 
 std::string version_of(const Document& device) {
-  return told(device.body, "FirmwareVersion/Current/VersionString");
+  return reported(device.body, "FirmwareVersion/Current/VersionString");
 }
 
 /// What the part itself does not tell, of the device that has its serial number.
 void complete(Part& part, const Document& device) {
   if (part.firmware.empty()) part.firmware = version_of(device);
   if (part.slot.empty() || part.slot == last_name(part.source))
-    if (auto slot = told(device.body, "Location"); !slot.empty()) part.slot = std::move(slot);
+    if (auto slot = reported(device.body, "Location"); !slot.empty()) part.slot = std::move(slot);
 }
 
 void add_card(Survey& survey, const Document& device, std::map<PartKind, std::size_t>& next) {
   Part card = part_of(PartKind::nic, "", device);
-  if (card.model.empty()) card.model = told(device.body, "Name");
+  if (card.model.empty()) card.model = reported(device.body, "Name");
   card.firmware = version_of(device);
   card.kind = kind_of_card(card, card.model);
   // Any other device is listed among the PCIe devices.
@@ -67,7 +67,7 @@ std::vector<std::string> macs_of_card(const json::value& card) {
   const auto* list = ports == nullptr ? nullptr : ports->if_array();
   if (list == nullptr) return macs;
   for (const auto& port : *list)
-    if (auto mac = canonical_mac(told(port, "MacAddress"))) macs.push_back(*std::move(mac));
+    if (auto mac = canonical_mac(reported(port, "MacAddress"))) macs.push_back(*std::move(mac));
   return macs;
 }
 
@@ -83,7 +83,7 @@ Task<std::vector<std::string>> macs_of_nobody(Survey& survey, const Machine& mac
   const auto collection = link_at(machine.system.body, "EthernetInterfaces");
   const auto ports = co_await survey.members(collection, "network interface");
   for (const auto& port : ports) {
-    const auto mac = mac_of(port.body), now = canonical_mac(told(port.body, "MACAddress"));
+    const auto mac = mac_of(port.body), now = canonical_mac(reported(port.body, "MACAddress"));
     if (!mac || !is_port_of_card(port.body)) continue;
     if (is_known(survey, *mac) || (now && is_known(survey, *now))) continue;
     if (std::ranges::find(macs, *mac) == macs.end()) macs.push_back(*mac);
@@ -114,8 +114,9 @@ Task<void> add_macs_of_bios(Survey& survey, const Machine& machine) {
   const auto uri = link_at(machine.system.body, "Bios");
   if (uri.empty()) co_return;
   const auto bios = co_await survey.read(uri, "MACs of slots");
-  const auto* told_attributes = bios ? find(bios->body, "Attributes") : nullptr;
-  const auto* attributes = told_attributes == nullptr ? nullptr : told_attributes->if_object();
+  const auto* reported_attributes = bios ? find(bios->body, "Attributes") : nullptr;
+  const auto* attributes =
+      reported_attributes == nullptr ? nullptr : reported_attributes->if_object();
   if (attributes == nullptr) co_return;
   for (auto& part : survey.seen().parts) {
     if (!lacks_macs(part)) continue;
@@ -133,7 +134,7 @@ Task<void> add_macs_of_list(Survey& survey, const Machine& machine) {
   const auto cards = co_await survey.members(collection, "network card");
   auto& parts = survey.seen().parts;
   for (const auto& card : cards) {
-    const auto serial = told(card.body, "SerialNumber");
+    const auto serial = reported(card.body, "SerialNumber");
     const auto same = std::ranges::find_if(parts, [&](const Part& part) {
       return lacks_macs(part) && !serial.empty() && part.serial == serial;
     });
@@ -189,7 +190,7 @@ void add_listed_cards(Survey& survey, const DeviceLists& lists) {
   for (const auto& part : parts) ++next[part.kind];
   for (const auto& list : lists) {
     for (const auto& device : list) {
-      const auto serial = told(device.body, "SerialNumber");
+      const auto serial = reported(device.body, "SerialNumber");
       if (serial.empty() || is_absent(device.body)) continue;
       const auto same = [&](const Part& part) {
         return (is_adapter(part.kind) || part.kind == PartKind::gpu) && part.serial == serial;

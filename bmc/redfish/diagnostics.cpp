@@ -90,7 +90,7 @@ struct Entry {
 using Entries = std::map<std::string, Entry>;
 
 Entry entry_of(const std::string& uri, const json::value& body) {
-  Entry entry{.type = told(body, "DiagnosticDataType")};
+  Entry entry{.type = reported(body, "DiagnosticDataType")};
   const auto data = text_at(body, "AdditionalDataURI").value_or("");
   const auto bytes = number_at(body, "AdditionalDataSizeBytes").value_or(0);
   const bool is_size = bytes >= 1 && bytes < kLargestSize;
@@ -98,7 +98,7 @@ Entry entry_of(const std::string& uri, const json::value& body) {
     entry.file = DiagnosticData{.entry = uri, .uri = data};
     if (is_size) entry.file->bytes = static_cast<std::uint64_t>(bytes);
   }
-  entry.mark = data + "\n" + told(body, "Created") + "\n" + std::to_string(is_size ? bytes : 0);
+  entry.mark = data + "\n" + reported(body, "Created") + "\n" + std::to_string(is_size ? bytes : 0);
   return entry;
 }
 

@@ -13,11 +13,12 @@ using inventory::Part;
 using inventory::PartKind;
 
 bool is_nvme(const Document& drive) {
-  const auto protocol = told(drive.body, "Protocol");
-  if (protocol == "PCIe") return told(drive.body, "MediaType") == "SSD";  // Dell
+  const auto protocol = reported(drive.body, "Protocol");
+  if (protocol == "PCIe") return reported(drive.body, "MediaType") == "SSD";  // Dell
   if (!protocol.empty()) return protocol == "NVMe";
-  const auto text = lower_case(drive.uri + " " + told(drive.body, "Name") + " " +
-                               told(drive.body, "Model") + " " + told(drive.body, "Description"));
+  const auto text =
+      lower_case(drive.uri + " " + reported(drive.body, "Name") + " " +
+                 reported(drive.body, "Model") + " " + reported(drive.body, "Description"));
   return text.find("nvme") != std::string::npos;
 }
 
@@ -35,14 +36,14 @@ bool is_nvme_bay(const std::vector<Document>& bays, std::size_t at) {
 void add_drive(Survey& survey, const Document& drive, bool nvme, std::size_t number,
                PcieClaims& claims) {
   if (drive.body.is_null() || is_absent(drive.body)) return;
-  if (!nvme && told(drive.body, "Protocol").empty())
+  if (!nvme && reported(drive.body, "Protocol").empty())
     survey.unknown("kind of drive" + std::to_string(number), drive.uri, "no Protocol");
   Part part = part_of(nvme ? PartKind::nvme : PartKind::drive,
                       (nvme ? "nvme" : "drive") + std::to_string(number), drive);
   part.size_bytes = number_at(drive.body, "CapacityBytes");
-  if (part.firmware.empty()) part.firmware = told(drive.body, "Revision");
-  if (part.slot.empty()) part.slot = told(drive.body, "Id");
-  if (part.slot.empty()) part.slot = told(drive.body, "Name");
+  if (part.firmware.empty()) part.firmware = reported(drive.body, "Revision");
+  if (part.slot.empty()) part.slot = reported(drive.body, "Id");
+  if (part.slot.empty()) part.slot = reported(drive.body, "Name");
   // A bay that says nothing but its number (SimpleStorage of an empty port).
   if (part.model.empty() && part.serial.empty() && !part.size_bytes) {
     survey.not_whole(part.source, "it reports nothing but its number");
@@ -124,7 +125,7 @@ Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claim
   if (drives.empty()) drives = co_await simple_drives(survey, machine);
   // The BMC's own virtual media (AMI: "Virtual Cdrom Device") are nobody's bays.
   std::erase_if(drives, [](const Document& drive) {
-    return told(drive.body, "Model").starts_with("Virtual ");
+    return reported(drive.body, "Model").starts_with("Virtual ");
   });
   std::ranges::stable_sort(drives, [](const Document& left, const Document& right) {
     return natural_less(left.uri, right.uri);

@@ -33,8 +33,9 @@ constexpr std::size_t kMostUnits = 64;
 /// keeps to itself, and is no second part.
 void add_unit(Survey& survey, const Document& unit, const Kind& kind) {
   if (unit.body.is_null() || is_absent(unit.body)) return;
-  auto part = part_of(PartKind::system, std::string{kind.name} + " " + told(unit.body, "Id"), unit);
-  part.firmware = told(unit.body, "FirmwareVersion");
+  auto part =
+      part_of(PartKind::system, std::string{kind.name} + " " + reported(unit.body, "Id"), unit);
+  part.firmware = reported(unit.body, "FirmwareVersion");
   const auto is_machine = [&](const Part& known) {
     return known.kind == PartKind::system && !part.serial.empty() && known.serial == part.serial;
   };
@@ -82,7 +83,7 @@ constexpr std::array kOfCircuit{Excerpt{"PowerWatts", SensorKind::power, "W", " 
 
 void add_circuit(Readings& to, const Document& circuit, const std::string& unit) {
   const auto name = unit + " " + name_of(circuit.body, circuit.uri);
-  const auto health = canonical_severity(told(circuit.body, "Status/Health"));
+  const auto health = canonical_severity(reported(circuit.body, "Status/Health"));
   for (const auto& excerpt : kOfCircuit) {
     const auto value = number_at(circuit.body, std::string{excerpt.path} + "/Reading");
     if (!value) continue;
@@ -93,7 +94,7 @@ void add_circuit(Readings& to, const Document& circuit, const std::string& unit)
             .health = health,
             .source = circuit.uri + "#/" + excerpt.path});
   }
-  const auto breaker = told(circuit.body, "BreakerState");
+  const auto breaker = reported(circuit.body, "BreakerState");
   if (!breaker.empty())
     to.add({.name = name + " breaker",
             .state = breaker,
@@ -103,7 +104,7 @@ void add_circuit(Readings& to, const Document& circuit, const std::string& unit)
 
 Task<void> read_distribution(Readings& to, const Document& unit, const Kind& kind) {
   to.begin(unit.uri);
-  const auto name = std::string{kind.name} + " " + told(unit.body, "Id");
+  const auto name = std::string{kind.name} + " " + reported(unit.body, "Id");
   const auto metrics = co_await linked(to, unit.body, "Metrics", "metrics of the equipment");
   if (metrics) {
     const auto watts = number_at(metrics->body, "PowerWatts/Reading");

@@ -32,7 +32,7 @@ bool is_no_event_log(std::string_view uri) {
 
 int rank_of(const Document& service) {
   const auto name = lower_case(last_name(service.uri));
-  if (name == "sel" || told(service.body, "LogEntryType") == "SEL") return 0;
+  if (name == "sel" || reported(service.body, "LogEntryType") == "SEL") return 0;
   return name.find("audit") != name.npos || name == "sl" ? 2 : 1;
 }
 
@@ -323,19 +323,19 @@ class Gathering {
 }  // namespace
 
 LogEntry parse_log_entry(const json::value& body, std::string uri) {
-  LogEntry entry{.id = told(body, "Id"),
-                 .severity = canonical_severity(told(body, "Severity")),
-                 .message_id = told(body, "MessageId"),
+  LogEntry entry{.id = reported(body, "Id"),
+                 .severity = canonical_severity(reported(body, "Severity")),
+                 .message_id = reported(body, "MessageId"),
                  .source = std::move(uri)};
   // EventTimestamp is when it happened, Created when the entry was made; most tell only the latter.
-  entry.time = moment_of(told(body, "EventTimestamp"));
-  if (!entry.time) entry.time = moment_of(told(body, "Created"));
+  entry.time = moment_of(reported(body, "EventTimestamp"));
+  if (!entry.time) entry.time = moment_of(reported(body, "Created"));
   entry.message = text_at(body, "Message").value_or("");
   entry.message = printable(shortened(entry.message, 1000));
-  if (entry.message.empty()) entry.message = told(body, "Name");
+  if (entry.message.empty()) entry.message = reported(body, "Name");
   for (const auto* path : {"SensorType", "Links/OriginOfCondition/@odata.id"})
-    if (entry.sensor.empty()) entry.sensor = told(body, path);
-  const auto code = told(body, "EntryCode");
+    if (entry.sensor.empty()) entry.sensor = reported(body, path);
+  const auto code = reported(body, "EntryCode");
   if (code == "Assert" || code == "Deassert") entry.direction = code;
   return entry;
 }

@@ -25,10 +25,10 @@ constexpr std::array<ProtocolWord, 3> kSyslogWords{
 
 /// "syslog://10.0.0.9:514" with its protocol, in our words.
 std::optional<std::string> syslog_of(const json::value& body) {
-  const auto protocol = told(body, "Protocol");
+  const auto protocol = reported(body, "Protocol");
   const auto word = std::ranges::find(kSyslogWords, protocol, &ProtocolWord::redfish);
   if (word == kSyslogWords.end()) return std::nullopt;
-  auto place = told(body, "Destination");
+  auto place = reported(body, "Destination");
   const auto scheme = place.find("://");
   if (scheme != std::string::npos) place.erase(0, scheme + 3);
   const auto server = inventory::syslog_server_of(std::string{word->ours} + "://" + place);
@@ -36,8 +36,8 @@ std::optional<std::string> syslog_of(const json::value& body) {
 }
 
 EventTarget target_in(const std::string& uri, const json::value& body) {
-  EventTarget target{.destination = told(body, "Destination"), .source = uri};
-  const auto protocol = told(body, "Protocol");
+  EventTarget target{.destination = reported(body, "Destination"), .source = uri};
+  const auto protocol = reported(body, "Protocol");
   if (auto syslog = syslog_of(body)) {
     target.kind = Kind::syslog;
     target.destination = *std::move(syslog);
@@ -49,8 +49,8 @@ EventTarget target_in(const std::string& uri, const json::value& body) {
 
 /// A BMC with a fixed number of places shows the free ones too, disabled (Supermicro).
 bool is_free(const json::value& body) {
-  const auto place = told(body, "Destination");
-  return place.empty() || place == "0.0.0.0" || told(body, "Status/State") == "Disabled";
+  const auto place = reported(body, "Destination");
+  return place.empty() || place == "0.0.0.0" || reported(body, "Status/State") == "Disabled";
 }
 
 std::string joined_path(std::string_view object, std::string_view key) {
@@ -68,11 +68,11 @@ std::optional<SyslogServer> server_in(const json::value& protocols, const Syslog
   const bool on = enabled != nullptr &&
                   (place.on.empty() ? enabled->is_bool() && enabled->get_bool()
                                     : enabled->is_string() && enabled->get_string() == place.on);
-  const auto host = told(protocols, joined_path(place.object, place.host));
+  const auto host = reported(protocols, joined_path(place.object, place.host));
   if (!on || host.empty()) return std::nullopt;
   const auto port = number_at(protocols, joined_path(place.object, place.port)).value_or(0);
   const bool tcp = !place.protocol.empty() &&
-                   told(protocols, joined_path(place.object, place.protocol)) == "TCP";
+                   reported(protocols, joined_path(place.object, place.protocol)) == "TCP";
   return SyslogServer{tcp ? "tcp" : "udp", printable(host), static_cast<int>(port)};
 }
 

@@ -59,14 +59,14 @@ std::optional<Seconds> time_of(std::string_view text) {
 
 Event event_in(const json::value& body) {
   LogEntry entry;
-  entry.id = told(body, "EventId");
-  entry.severity = told(body, "MessageSeverity");
-  if (entry.severity.empty()) entry.severity = told(body, "Severity");
-  entry.message = shortened(told(body, "Message"), 1000);
-  entry.message_id = told(body, "MessageId");
-  entry.source = told(body, "OriginOfCondition/@odata.id");
-  if (entry.source.empty()) entry.source = told(body, "OriginOfCondition");
-  entry.time = time_of(told(body, "EventTimestamp"));
+  entry.id = reported(body, "EventId");
+  entry.severity = reported(body, "MessageSeverity");
+  if (entry.severity.empty()) entry.severity = reported(body, "Severity");
+  entry.message = shortened(reported(body, "Message"), 1000);
+  entry.message_id = reported(body, "MessageId");
+  entry.source = reported(body, "OriginOfCondition/@odata.id");
+  if (entry.source.empty()) entry.source = reported(body, "OriginOfCondition");
+  entry.time = time_of(reported(body, "EventTimestamp"));
   return event_of(std::move(entry));
 }
 
@@ -248,8 +248,8 @@ Task<Result<std::unique_ptr<Events>>> subscribe(Client& client, Bmc& bmc,
   std::string stream;
   const auto service = link_at(root, "EventService");
   if (!service.empty()) {
-    const auto told_service = co_await client.get(service, deadline);
-    if (told_service) stream = told(*told_service, "ServerSentEventUri");
+    const auto reported_service = co_await client.get(service, deadline);
+    if (reported_service) stream = reported(*reported_service, "ServerSentEventUri");
   }
   if (!stream.empty()) {
     auto opened = co_await client.open_stream(stream, {}, deadline);

@@ -34,7 +34,7 @@ Task<void> read_fans(Survey& survey, const Machine& machine) {
       Part part = part_of(PartKind::fan, "fan" + std::to_string(mine), fan);
       // Older ones call it FanName, and it says where it sits.
       for (const auto* name : {"Name", "FanName"})
-        if (part.slot.empty()) part.slot = told(fan.body, name);
+        if (part.slot.empty()) part.slot = reported(fan.body, name);
       survey.add(std::move(part));
     }
   }

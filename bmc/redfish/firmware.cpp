@@ -32,7 +32,7 @@ void add_own_version(Survey& survey, const char* name, std::string& version, std
   const auto own =
       std::ranges::find(listed, listed_as, [](const Document& one) { return last_name(one.uri); });
   if (version.empty() && own != listed.end()) {
-    version = told(own->body, "Version");
+    version = reported(own->body, "Version");
     source = own->uri;
   }
   add_version(survey, name, version, source);
@@ -41,10 +41,10 @@ void add_own_version(Survey& survey, const char* name, std::string& version, std
 void add_member(Survey& survey, const Document& member) {
   if (member.body.is_null()) return;
   Part part = part_of(PartKind::firmware, std::string{last_name(member.uri)}, member);
-  if (const auto id = told(member.body, "Id"); !id.empty()) part.name = id;
-  part.firmware = told(member.body, "Version");
+  if (const auto id = reported(member.body, "Id"); !id.empty()) part.name = id;
+  part.firmware = reported(member.body, "Version");
   // What people know it by where the Id is a number (HPE: "System ROM").
-  if (auto name = told(member.body, "Name"); name != part.name) part.model = std::move(name);
+  if (auto name = reported(member.body, "Name"); name != part.name) part.model = std::move(name);
   part.slot.clear();
   if (part.firmware.empty()) return survey.unknown("version of " + part.name, member.uri, "absent");
   if (is_absent(member.body)) return;
@@ -144,7 +144,7 @@ Task<std::vector<Document>> read_firmware(Survey& survey, const Machine& machine
 void give_versions(Survey& survey, const std::vector<Document>& listed, const PcieClaims& claims) {
   auto& parts = survey.seen().parts;
   for (const auto& one : listed) {
-    const auto version = told(one.body, "Version");
+    const auto version = reported(one.body, "Version");
     if (canonical_version(version).empty() || is_absent(one.body)) continue;
     auto of = related_to(parts, one, claims);
     if (of.empty()) of.push_back(named_by(parts, component_of(last_name(one.uri)), listed));

@@ -26,13 +26,14 @@ bool is_gpu_name(std::string_view name) {
 void add_gpu(Survey& survey, const Document& device, std::size_t number) {
   if (device.body.is_null() || is_absent(device.body)) return;
   Part gpu = part_of(PartKind::gpu, "gpu" + std::to_string(number), device);
-  if (gpu.model.empty()) gpu.model = told(device.body, "Name");
+  if (gpu.model.empty()) gpu.model = reported(device.body, "Name");
   if (gpu.firmware.empty())
-    gpu.firmware = told(device.body, "FirmwareVersion/Current/VersionString");
-  if (gpu.manufacturer.empty()) gpu.manufacturer = told(device.body, "Oem/Supermicro/GPUVendor");
+    gpu.firmware = reported(device.body, "FirmwareVersion/Current/VersionString");
+  if (gpu.manufacturer.empty())
+    gpu.manufacturer = reported(device.body, "Oem/Supermicro/GPUVendor");
   if (gpu.slot.empty()) gpu.slot = last_name(device.uri);
-  if (const auto* told_interface = find(device.body, "PCIeInterface"))
-    gpu.pcie = pcie_link(*told_interface);
+  if (const auto* reported_interface = find(device.body, "PCIeInterface"))
+    gpu.pcie = pcie_link(*reported_interface);
   survey.add(std::move(gpu));
 }
 
@@ -49,10 +50,11 @@ enum class Seems { gpu, other, unknown };
 
 /// Switches and the baseboard call themselves GPU as well.
 Seems seems(const Document& device) {
-  const auto type = told(device.body, "DeviceType");
+  const auto type = reported(device.body, "DeviceType");
   if (type.empty()) return Seems::unknown;
-  const bool gpu = type == "GPU" && told(device.body, "Name").find("Switch") == std::string::npos &&
-                   told(device.body, "Location").find("Baseboard") == std::string::npos;
+  const bool gpu = type == "GPU" &&
+                   reported(device.body, "Name").find("Switch") == std::string::npos &&
+                   reported(device.body, "Location").find("Baseboard") == std::string::npos;
   return gpu ? Seems::gpu : Seems::other;
 }
 

@@ -16,7 +16,7 @@ void add_system_and_bmc(Survey& survey, const Machine& machine, const Identity& 
       machine.has_system || !machine.chassis ? nullptr : chassis_of_machine(machine);
   Part system = part_of(PartKind::system, "system", chassis ? *chassis : machine.system);
   system.model = identity.model;
-  if (chassis == nullptr) system.manufacturer = told_by_any(machine, "Manufacturer");
+  if (chassis == nullptr) system.manufacturer = reported_by_any(machine, "Manufacturer");
   system.serial = identity.serial;
   system.part_number = identity.part_number;
   system.firmware = identity.bios_version;
@@ -31,7 +31,7 @@ bool is_in_post(const json::value& system) {
       "PrimaryProcessorInitializationStarted", "BusInitializationStarted",
       "MemoryInitializationStarted", "SecondaryProcessorInitializationStarted",
       "PCIResourceConfigStarted"};
-  const auto last = told(system, "BootProgress/LastState");
+  const auto last = reported(system, "BootProgress/LastState");
   return std::ranges::find(kEarly, last) != kEarly.end();
 }
 
@@ -52,8 +52,9 @@ void note_power(Survey& survey, const Machine& machine) {
 /// A chassis has no part of its own in what is read: its health is said by its name.
 void note_critical_chassis(Survey& survey, const Machine& machine) {
   for (const auto& chassis : *machine.chassis) {
-    const bool there = !chassis.body.is_null() && told(chassis.body, "Status/State") != "Absent";
-    if (there && told(chassis.body, "Status/Health") == "Critical")
+    const bool there =
+        !chassis.body.is_null() && reported(chassis.body, "Status/State") != "Absent";
+    if (there && reported(chassis.body, "Status/Health") == "Critical")
       survey.seen().critical.push_back("chassis " + std::string{last_name(chassis.uri)});
   }
 }
@@ -121,7 +122,7 @@ Task<void> read_what_chassis_hold(Sections& of, const Machine& machine, PcieClai
 bool is_module(const Document& chassis) {
   constexpr std::array<std::string_view, 6> kModules{"Component", "Module",    "Card",
                                                      "Drawer",    "Expansion", "StorageEnclosure"};
-  const auto type = told(chassis.body, "ChassisType");
+  const auto type = reported(chassis.body, "ChassisType");
   return std::ranges::find(kModules, type) != kModules.end();
 }
 
@@ -209,8 +210,9 @@ Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline 
   Observed seen;
   Survey survey{fetch, deadline, seen};
   CO_TRY(const Machine machine, co_await find_machine(survey, Without::goes_on));
-  seen.identity.bios_version = told(machine.system.body, "BiosVersion");
-  if (machine.manager) seen.identity.bmc_version = told(machine.manager->body, "FirmwareVersion");
+  seen.identity.bios_version = reported(machine.system.body, "BiosVersion");
+  if (machine.manager)
+    seen.identity.bmc_version = reported(machine.manager->body, "FirmwareVersion");
   (void)co_await read_firmware(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
   co_return std::move(seen.parts);

@@ -21,9 +21,9 @@ Layout layout_of(const Machine& machine) {
   std::string firmware;
   if (machine.manager) {
     layout.manager = machine.manager->uri;
-    firmware = told(machine.manager->body, "FirmwareVersion");
+    firmware = reported(machine.manager->body, "FirmwareVersion");
   }
-  const auto model = told(machine.system.body, "Model");
+  const auto model = reported(machine.system.body, "Model");
   layout.handling = handling_for(machine.rules->vendor, model, firmware);
   return layout;
 }

@@ -19,9 +19,9 @@ struct Detector {
 /// What it says of itself. One that is switched off says OK of nothing.
 /// Source: DSP0268, LeakDetector.DetectorState, Status.
 std::string own_word(const json::value& body) {
-  const auto word =
-      worse_leak(told(body, "DetectorState"), canonical_severity(told(body, "Status/Health")));
-  const auto state = told(body, "Status/State");
+  const auto word = worse_leak(reported(body, "DetectorState"),
+                               canonical_severity(reported(body, "Status/Health")));
+  const auto state = reported(body, "Status/State");
   const bool is_off =
       state == "Disabled" || state == "UnavailableOffline" || state == "StandbyOffline";
   if (word == "OK" && is_off) return state;
@@ -131,8 +131,9 @@ Task<void> read_leaks(Readings& to, const Document& of, std::string sensors) {
   co_await add_members(to, link_at(detection->body, "LeakDetectors"), detectors);
   add_groups(to, *detection, detectors);
   co_await add_sensors(to, detectors, std::move(sensors));
-  const auto roll_up = worse_leak(canonical_severity(told(detection->body, "Status/Health")),
-                                  canonical_severity(told(detection->body, "Status/HealthRollup")));
+  const auto roll_up =
+      worse_leak(canonical_severity(reported(detection->body, "Status/Health")),
+                 canonical_severity(reported(detection->body, "Status/HealthRollup")));
   add_rows(to, detectors, roll_up, *detection);
 }
 

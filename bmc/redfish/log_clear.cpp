@@ -56,9 +56,9 @@ Task<Result<Sent>> ask_to_clear(Client& client, Action clear, Deadline deadline)
   CO_TRY(const auto types, co_await allowed_words(client, clear, "ClearType", deadline));
   json::object body;
   if (std::ranges::find(types, "ClearAll") != types.end()) body["ClearType"] = "ClearAll";
-  const bool told = !body.empty();
+  const bool reported = !body.empty();
   auto done = co_await send_act(client, clear.target, body, deadline);
-  if (!done && !told && is_http(done.error(), 400) && says(done.error(), "ClearType")) {
+  if (!done && !reported && is_http(done.error(), 400) && says(done.error(), "ClearType")) {
     body["ClearType"] = "ClearAll";
     done = co_await send_act(client, clear.target, body, deadline);
   }
@@ -86,10 +86,10 @@ Task<Result<void>> clear(Client& client, Log log, Deadline deadline) {
 }  // namespace
 
 bool is_event_log(const json::value& service, const Rules& rules) {
-  const auto id = lower_case(told(service, "Id"));
+  const auto id = lower_case(reported(service, "Id"));
   const auto is = [&](std::string_view name) { return lower_case(name) == id; };
   if (std::ranges::any_of(kEventLogs, is) || std::ranges::any_of(rules.event_logs, is)) return true;
-  return told(service, "LogEntryType") == "SEL" && std::ranges::none_of(kOthers, is);
+  return reported(service, "LogEntryType") == "SEL" && std::ranges::none_of(kOthers, is);
 }
 
 Task<Result<void>> clear_event_log(Client& client, Layout layout, Deadline deadline) {

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 8> kWholeMachines{
 bool is_bmc(const Document& manager) {
   constexpr std::array<std::string_view, 3> kOthers{"AuxiliaryController", "Service",
                                                     "FabricManager"};
-  const auto type = told(manager.body, "ManagerType");
+  const auto type = reported(manager.body, "ManagerType");
   return std::ranges::find(kOthers, type) == kOthers.end();
 }
 
@@ -98,8 +98,8 @@ Task<std::vector<std::string>> macs_of_bmc(Survey& survey, const Document& manag
   const auto ports = co_await survey.read_all(std::move(uris), "MAC of the BMC's port");
   for (const auto& port : ports) {
     if (port.body.is_null()) continue;
-    auto mac = canonical_mac(told(port.body, "PermanentMACAddress"));
-    if (!mac) mac = canonical_mac(told(port.body, "MACAddress"));
+    auto mac = canonical_mac(reported(port.body, "PermanentMACAddress"));
+    if (!mac) mac = canonical_mac(reported(port.body, "MACAddress"));
     if (!mac) survey.unknown("MAC of the BMC's port", port.uri, "none that is one");
     const bool known = mac && std::ranges::find(macs, *mac) != macs.end();
     if (mac && !known && !is_local_mac(*mac)) macs.push_back(std::move(*mac));
@@ -113,7 +113,7 @@ std::string serial_of_baseboard(const Machine& machine) {
   const auto& system = machine.system.body.get_object();
   if (system.empty() || system.contains("SerialNumber")) return {};
   for (const auto& board : machine.baseboards)
-    if (auto serial = told(board.body, "SerialNumber"); !serial.empty()) return serial;
+    if (auto serial = reported(board.body, "SerialNumber"); !serial.empty()) return serial;
   return {};
 }
 
@@ -123,7 +123,7 @@ void note_incomplete(Survey& survey, const Machine& machine) {
   if (!machine.rules->forgets_until_reset || system.body.get_object().empty()) return;
   std::string lost;
   for (const auto* fact : {"Manufacturer", "Model", "SerialNumber", "BiosVersion"})
-    if (told(system.body, fact).empty()) lost += (lost.empty() ? "" : ", ") + std::string{fact};
+    if (reported(system.body, fact).empty()) lost += (lost.empty() ? "" : ", ") + std::string{fact};
   for (const auto* fact : {"Processors", "Memory"})
     if (link_at(system.body, fact).empty()) lost += (lost.empty() ? "" : ", ") + std::string{fact};
   if (lost.empty()) return;
@@ -133,7 +133,7 @@ void note_incomplete(Survey& survey, const Machine& machine) {
 
 /// The field that a chassis has its serial number in.
 std::string serial_of_chassis(const Machine& machine, const Document& chassis) {
-  return told(chassis.body, machine.rules->serial_is_sku ? "SKU" : "SerialNumber");
+  return reported(chassis.body, machine.rules->serial_is_sku ? "SKU" : "SerialNumber");
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ const Document* chassis_of_machine(const Machine& machine) {
   std::vector<const Document*> with_serial;
   for (const auto& chassis : *machine.chassis) {
     if (serial_of_chassis(machine, chassis).empty()) continue;
-    const auto type = told(chassis.body, "ChassisType");
+    const auto type = reported(chassis.body, "ChassisType");
     if (std::ranges::find(kWholeMachines, type) != kWholeMachines.end()) return &chassis;
     with_serial.push_back(&chassis);
   }
@@ -156,10 +156,10 @@ const Document* chassis_of_machine(const Machine& machine) {
   return with_serial.size() == 1 ? with_serial.front() : nullptr;
 }
 
-std::string told_by_any(const Machine& machine, std::string_view field) {
-  auto text = told(machine.system.body, field);
+std::string reported_by_any(const Machine& machine, std::string_view field) {
+  auto text = reported(machine.system.body, field);
   for (const auto& other : machine.baseboards)
-    if (text.empty()) text = told(other.body, field);
+    if (text.empty()) text = reported(other.body, field);
   return text;
 }
 
@@ -216,27 +216,27 @@ Task<void> read_chassis(Survey& survey, Machine& machine) {
 
 bool tells_own_serial(const Machine& machine) {
   const auto& system = machine.system.body;
-  const bool by_sku = machine.rules->serial_is_sku && !told(system, "SKU").empty();
-  return by_sku || !told(system, "SerialNumber").empty();
+  const bool by_sku = machine.rules->serial_is_sku && !reported(system, "SKU").empty();
+  return by_sku || !reported(system, "SerialNumber").empty();
 }
 
 Task<Identity> identify(Survey& survey, Machine& machine) {
   const auto& system = machine.system.body;
   Identity identity;
   identity.vendor = machine.rules->vendor;
-  if (identity.vendor.empty()) identity.vendor = told_by_any(machine, "Manufacturer");
-  identity.model = told_by_any(machine, "Model");
-  identity.part_number = told_by_any(machine, "PartNumber");
-  identity.uuid = told(system, "UUID");
-  identity.bios_version = told(system, "BiosVersion");
-  if (machine.manager) identity.bmc_version = told(machine.manager->body, "FirmwareVersion");
+  if (identity.vendor.empty()) identity.vendor = reported_by_any(machine, "Manufacturer");
+  identity.model = reported_by_any(machine, "Model");
+  identity.part_number = reported_by_any(machine, "PartNumber");
+  identity.uuid = reported(system, "UUID");
+  identity.bios_version = reported(system, "BiosVersion");
+  if (machine.manager) identity.bmc_version = reported(machine.manager->body, "FirmwareVersion");
   if (machine.manager) identity.bmc_macs = co_await macs_of_bmc(survey, *machine.manager);
   if (machine.rules->serial_is_sku) {
-    identity.serial = told(system, "SKU");
+    identity.serial = reported(system, "SKU");
     if (identity.serial.empty())
       survey.unknown("service tag of the system", machine.system.uri, "absent");
   }
-  if (identity.serial.empty()) identity.serial = told(system, "SerialNumber");
+  if (identity.serial.empty()) identity.serial = reported(system, "SerialNumber");
   if (identity.serial.empty()) {
     survey.unknown("serial of the system", machine.system.uri, "absent");
     co_await read_chassis(survey, machine);
@@ -244,10 +244,10 @@ Task<Identity> identify(Survey& survey, Machine& machine) {
     if (chassis != nullptr) identity.serial = serial_of_chassis(machine, *chassis);
     // Of an enclosure or a switch the chassis is all there is.
     if (chassis != nullptr && !machine.has_system) {
-      identity.model = told(chassis->body, "Model");
-      identity.part_number = told(chassis->body, "PartNumber");
-      if (identity.vendor.empty()) identity.vendor = told(chassis->body, "Manufacturer");
-      if (identity.uuid.empty()) identity.uuid = told(chassis->body, "UUID");
+      identity.model = reported(chassis->body, "Model");
+      identity.part_number = reported(chassis->body, "PartNumber");
+      if (identity.vendor.empty()) identity.vendor = reported(chassis->body, "Manufacturer");
+      if (identity.uuid.empty()) identity.uuid = reported(chassis->body, "UUID");
     }
   }
   if (identity.serial.empty()) identity.serial = serial_of_baseboard(machine);

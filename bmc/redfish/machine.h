@@ -45,7 +45,7 @@ bool tells_own_serial(const Machine& machine);
 Task<Identity> identify(Survey& survey, Machine& machine);
 
 /// What the machine's System reports at `field`, else the first of its baseboards that does.
-std::string told_by_any(const Machine& machine, std::string_view field);
+std::string reported_by_any(const Machine& machine, std::string_view field);
 
 /// Source: DSP0268, ComputerSystem.PowerState. Anything else is unknown, never off.
 PowerState power_of(const json::value& system);

@@ -38,10 +38,10 @@ Task<Result<Document>> manager_of(Client& client, Layout layout, Deadline deadli
 
 Result<BmcClock> clock_in(const Document& manager, steady_clock::duration round_trip) {
   BmcClock clock;
-  clock.told = told(manager.body, "DateTime");
-  const auto time = parse_date(clock.told, told(manager.body, "DateTimeLocalOffset"));
+  clock.reported = reported(manager.body, "DateTime");
+  const auto time = parse_date(clock.reported, reported(manager.body, "DateTimeLocalOffset"));
   if (!time) {
-    const std::string what = clock.told.empty() ? "no DateTime" : "no date: " + clock.told;
+    const std::string what = clock.reported.empty() ? "no DateTime" : "no date: " + clock.reported;
     return Error{Code::kUnsupported, manager.uri + " tells " + what};
   }
   clock.time = *time;
@@ -142,7 +142,7 @@ Task<Result<void>> set_clock(Client& client, Layout layout, Seconds time, Deadli
     co_return Error{Code::kUnsupported, manager.uri + " has no clock that could be set"};
   json::object body{{"DateTime", date_text(time)}};
   // A BMC that lives in a zone of its own would take the time for that zone's.
-  const auto offset = told(manager.body, "DateTimeLocalOffset");
+  const auto offset = reported(manager.body, "DateTimeLocalOffset");
   if (!offset.empty() && offset_of(offset) != 0min) body["DateTimeLocalOffset"] = "+00:00";
   auto done = co_await send_change(client, manager.uri, std::move(body), deadline);
   if (!done)
@@ -155,7 +155,7 @@ Task<Result<void>> set_clock(Client& client, Layout layout, Seconds time, Deadli
   if (off < kCloseEnough && off > -kCloseEnough) co_return ok();
   if (done->lost) co_return *std::move(done->lost);
   Error kept{Code::kFailed,
-             manager.uri + ": the BMC accepted the time and still tells " + clock.told};
+             manager.uri + ": the BMC accepted the time and still tells " + clock.reported};
   co_return co_await because_of_ntp(client, layout, std::move(kept), deadline);
 }
 

@@ -45,10 +45,10 @@ bool may_be_stale(const json::value& body) {
 }
 
 MediaSlot slot_of(const std::string& uri, const json::value& body) {
-  MediaSlot slot{.id = told(body, "Id"), .source = uri};
+  MediaSlot slot{.id = reported(body, "Id"), .source = uri};
   if (slot.id.empty()) slot.id = printable(last_name(uri));
   slot.types = texts_of(find(body, "MediaTypes"));
-  slot.image = told(body, "Image");
+  slot.image = reported(body, "Image");
   slot.inserted = flag_at(body, "Inserted") == true;
   slot.inserted = holds_something(slot, body);
   return slot;

@@ -12,10 +12,10 @@ constexpr std::size_t kMostServers = 16;
 /// The resource, and where in it.
 struct Place {
   Document resource{};
-  std::string object{};       // "NTP"; empty: the resource itself
-  std::string servers{};      // key
-  bool has_switch = false;    // ProtocolEnabled beside it
-  std::size_t told_size = 0;  // entries of the list, empty ones too
+  std::string object{};           // "NTP"; empty: the resource itself
+  std::string servers{};          // key
+  bool has_switch = false;        // ProtocolEnabled beside it
+  std::size_t reported_size = 0;  // entries of the list, empty ones too
 };
 
 const json::value* list_in(const json::value& body, const Place& place) {
@@ -42,10 +42,10 @@ Task<Result<Place>> place_of(Client& client, Layout layout, Deadline deadline) {
              .has_switch = true};
   }
   const auto* list = list_in(place.resource.body, place);
-  const auto* told = list == nullptr ? nullptr : list->if_array();
-  if (told == nullptr)
+  const auto* reported = list == nullptr ? nullptr : list->if_array();
+  if (reported == nullptr)
     co_return Error{Code::kUnsupported, place.resource.uri + " shows no NTP servers"};
-  place.told_size = told->size();
+  place.reported_size = reported->size();
   co_return place;
 }
 
@@ -70,7 +70,7 @@ NtpSettings settings_in(const json::value& body, const Place& place) {
 json::value body_for(const std::vector<std::string>& servers, const Place& place) {
   json::array list;
   for (const auto& server : servers) list.emplace_back(server);
-  while (list.size() < std::min(place.told_size, kMostServers))
+  while (list.size() < std::min(place.reported_size, kMostServers))
     list.push_back(place.has_switch ? json::value(nullptr) : json::value(""));
   json::object own{{place.servers, std::move(list)}};
   if (place.has_switch) own["ProtocolEnabled"] = true;

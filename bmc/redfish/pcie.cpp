@@ -51,10 +51,10 @@ void add_slots(Slots& slots, const json::value& body) {
   for (const auto& one : list->get_array()) {
     if (!one.is_object()) continue;
     const auto devices = links_at(one, "Links/PCIeDevice");
-    Slot slot{.label = told(one, "Location/PartLocation/ServiceLabel"),
+    Slot slot{.label = reported(one, "Location/PartLocation/ServiceLabel"),
               .alone = devices.size() == 1,
               .device = {}};
-    slot.could.max_generation = generation_of(told(one, "PCIeType"));
+    slot.could.max_generation = generation_of(reported(one, "PCIeType"));
     slot.could.max_width = lanes_at(one, "Lanes");
     for (const auto& device : devices) {
       slot.device = device;
@@ -140,12 +140,12 @@ void add_device(Survey& survey, const Document& device, const Slots& slots, std:
   const auto link = find(device.body, "PCIeInterface") != nullptr
                         ? pcie_link(*find(device.body, "PCIeInterface"))
                         : std::nullopt;
-  if (auto* known = part_with_serial(survey.seen().parts, told(device.body, "SerialNumber"))) {
-    if (known->firmware.empty()) known->firmware = told(device.body, "FirmwareVersion");
+  if (auto* known = part_with_serial(survey.seen().parts, reported(device.body, "SerialNumber"))) {
+    if (known->firmware.empty()) known->firmware = reported(device.body, "FirmwareVersion");
     return connect(*known, link, slots, device.uri);
   }
   Part part = part_of(PartKind::pcie, "pcie" + std::to_string(number), device);
-  if (part.model.empty()) part.model = told(device.body, "Name");
+  if (part.model.empty()) part.model = reported(device.body, "Name");
   if (is_drive_model(survey.seen().parts, part.model)) return;
   connect(part, link, slots, device.uri);
   survey.add(std::move(part));
@@ -175,9 +175,9 @@ std::vector<std::string> PcieClaims::claimants(const std::string& device) const 
 
 std::optional<PcieLink> pcie_link(const json::value& pcie_interface) {
   const PcieLink link{
-      .generation = generation_of(told(pcie_interface, "PCIeType")),
+      .generation = generation_of(reported(pcie_interface, "PCIeType")),
       .width = lanes_at(pcie_interface, "LanesInUse"),
-      .max_generation = generation_of(told(pcie_interface, "MaxPCIeType")),
+      .max_generation = generation_of(reported(pcie_interface, "MaxPCIeType")),
       .max_width = lanes_at(pcie_interface, "MaxLanes"),
   };
   return link.generation > 0 || link.width > 0 ? std::optional{link} : std::nullopt;
@@ -218,13 +218,13 @@ void apply(Survey& survey, const Document& device, const Device& asked, const Sl
   if (device.body.is_null()) return;
   auto* part = part_at(survey.seen().parts, asked.claimant);
   // A card that holds drives is none of them (Lenovo's M.2 adapter).
-  const auto serial = told(device.body, "SerialNumber");
+  const auto serial = reported(device.body, "SerialNumber");
   const bool holder = part != nullptr && part->kind == PartKind::nvme && !serial.empty() &&
                       !part->serial.empty() && serial != part->serial;
   if (part == nullptr || holder) return add_device(survey, device, slots, place);
-  const auto* told_interface = find(device.body, "PCIeInterface");
-  connect(*part, told_interface == nullptr ? std::nullopt : pcie_link(*told_interface), slots,
-          device.uri);
+  const auto* reported_interface = find(device.body, "PCIeInterface");
+  connect(*part, reported_interface == nullptr ? std::nullopt : pcie_link(*reported_interface),
+          slots, device.uri);
   if (!part->pcie) survey.unknown("PCIe link of " + part->name, device.uri, "absent");
 }
 

@@ -13,7 +13,7 @@ using inventory::PartKind;
 /// Where it sits: most put it into the name ("Power Supply Bay 1").
 std::string bay_of(const json::value& supply) {
   if (const auto bay = number_at(supply, "Oem/Hpe/BayNumber")) return "Bay " + plain(*bay);
-  return told(supply, "Name");
+  return reported(supply, "Name");
 }
 
 bool is_dummy(const Part& psu, const Rules& rules) {
@@ -31,7 +31,7 @@ void add_psus(Survey& survey, const Machine& machine, const std::vector<Document
     const auto mine = number++;
     if (supply.body.is_null() || is_absent(supply.body)) continue;
     Part psu = part_of(PartKind::psu, "psu" + std::to_string(mine), supply);
-    if (psu.part_number.empty()) psu.part_number = told(supply.body, "SparePartNumber");
+    if (psu.part_number.empty()) psu.part_number = reported(supply.body, "SparePartNumber");
     if (psu.slot.empty()) psu.slot = bay_of(supply.body);
     if (is_dummy(psu, *machine.rules)) continue;
     if (says_nothing(psu)) {

@@ -23,7 +23,7 @@ std::optional<RackPlace> place_of(const Document& gpu) {
   const auto* topology = find(gpu.body, "Oem/Nvidia/MNNVLinkTopology");
   if (topology == nullptr || !topology->is_object()) return std::nullopt;
   return RackPlace{.part = std::string{last_name(gpu.uri)},
-                   .chassis_serial = inventory::told_of_place(
+                   .chassis_serial = inventory::reported_place(
                        text_at(*topology, "ChassisSerialNumber").value_or("")),
                    .slot = whole_at(*topology, "TraySlotNumber", 1),
                    .tray = whole_at(*topology, "TraySlotIndex", 0),

@@ -6,7 +6,7 @@
 
 namespace cupel::bmc::redfish {
 
-/// The words of ResetType that the System allows, inline or in its ActionInfo; empty: not told.
+/// The words of ResetType that the System allows, inline or in its ActionInfo; empty: not reported.
 Task<Result<std::vector<std::string>>> allowed_words(Client& client, json::value system,
                                                      Deadline deadline);
 

@@ -23,8 +23,8 @@ Task<Result<Document>> resource_of(Client& client, Document system, Deadline dea
 Result<SecureBootState> state_in(const Document& resource) {
   const auto next = flag_at(resource.body, kEnable);
   if (!next) return Error{Code::kUnsupported, resource.uri + " does not report SecureBootEnable"};
-  SecureBootState state{.next = *next, .mode = told(resource.body, "SecureBootMode")};
-  const auto active = told(resource.body, "SecureBootCurrentBoot");
+  SecureBootState state{.next = *next, .mode = reported(resource.body, "SecureBootMode")};
+  const auto active = reported(resource.body, "SecureBootCurrentBoot");
   if (active == "Enabled" || active == "Disabled") state.active = active == "Enabled";
   return state;
 }

@@ -12,7 +12,7 @@ namespace cupel::bmc::redfish {
 namespace {
 
 struct Unit {
-  std::string_view told;  // lower case
+  std::string_view reported;  // lower case
   SensorKind kind;
   std::string_view unit;  // as sensor.h has it
   double factor = 1;
@@ -62,9 +62,9 @@ constexpr std::array kTypes{
     Unit{"altitude", SensorKind::other, "kPa", 0.001},
 };
 
-const Unit* unit_of(std::span<const Unit> units, const std::string& told) {
-  const auto word = lower_case(told);
-  const auto found = std::ranges::find(units, word, &Unit::told);
+const Unit* unit_of(std::span<const Unit> units, const std::string& reported) {
+  const auto word = lower_case(reported);
+  const auto found = std::ranges::find(units, word, &Unit::reported);
   return found == units.end() ? nullptr : &*found;
 }
 
@@ -85,10 +85,10 @@ void add_redundancy(Readings& to, const Document& from, const char* array, std::
     if (one.body.is_null()) continue;
     Sensor sensor{.kind = SensorKind::redundancy,
                   .name = what + " redundancy " + std::to_string(mine),
-                  .health = canonical_severity(told(one.body, "Status/Health")),
+                  .health = canonical_severity(reported(one.body, "Status/Health")),
                   .source = one.uri};
     for (const auto* path : {"Mode", "RedundancyType", "Status/State"})
-      if (sensor.state.empty()) sensor.state = told(one.body, path);
+      if (sensor.state.empty()) sensor.state = reported(one.body, path);
     if (sensor.state.empty()) sensor.state = sensor.health;
     if (sensor.state.empty()) continue;
     to.add(std::move(sensor));
@@ -106,7 +106,7 @@ Task<bool> read_thermal(Readings& to, const Document& chassis) {
   }
   for (const auto& one : rows_if_any(to, *thermal, "Fans")) {
     if (one.body.is_null() || is_absent(one.body)) continue;
-    const bool percent = lower_case(told(one.body, "ReadingUnits")) == "percent";
+    const bool percent = lower_case(reported(one.body, "ReadingUnits")) == "percent";
     Sensor fan = row(SensorKind::fan, one, "Reading", percent ? "%" : "RPM");
     if (!fan.value) fan.value = number_at(one.body, "ReadingRPM");
     to.add(std::move(fan));
@@ -176,7 +176,7 @@ Task<void> add_metric(Readings& to, const Document& supply, const Document& metr
           .name = name_of(supply.body, supply.uri) + suffix,
           .value = value,
           .unit = kind == SensorKind::voltage ? "V" : "W",
-          .health = canonical_severity(told(supply.body, "Status/Health")),
+          .health = canonical_severity(reported(supply.body, "Status/Health")),
           .source = metrics.uri + "#/" + path});
 }
 
@@ -188,10 +188,10 @@ Task<void> read_supplies(Readings& to, const Document& power) {
   for (const auto& supply : supplies) {
     if (supply.body.is_null() || is_absent(supply.body)) continue;
     Sensor state{.name = name_of(supply.body, supply.uri) + " status",
-                 .state = told(supply.body, "LineInputStatus"),
-                 .health = canonical_severity(told(supply.body, "Status/Health")),
+                 .state = reported(supply.body, "LineInputStatus"),
+                 .health = canonical_severity(reported(supply.body, "Status/Health")),
                  .source = supply.uri};
-    if (state.state.empty()) state.state = told(supply.body, "Status/State");
+    if (state.state.empty()) state.state = reported(supply.body, "Status/State");
     if (!state.state.empty() || !state.health.empty()) to.add(std::move(state));
     const auto metrics = co_await linked(to, supply.body, "Metrics", "PSU metrics");
     if (!metrics) continue;
@@ -283,7 +283,7 @@ Task<void> read_all_of(Readings& to, Machine& machine) {
     to.begin(chassis.uri);
     const bool thermal = co_await read_thermal(to, chassis);
     const bool supplies = co_await read_power(to, chassis);
-    const auto type = told(chassis.body, "ChassisType");
+    const auto type = reported(chassis.body, "ChassisType");
     const bool whole = type == "RackMount" || type == "Shelf" || type == "Sled" || type == "Blade";
     co_await read_environment(to, chassis, whole, thermal);
     co_await read_subsystems(to, chassis, supplies);
@@ -300,7 +300,7 @@ Task<void> read_all_of(Readings& to, Machine& machine) {
 
 std::string name_of(const json::value& body, std::string_view uri) {
   for (const auto* path : {"Name", "FanName", "DeviceName", "Id", "MemberId"})
-    if (auto name = told(body, path); !name.empty()) return name;
+    if (auto name = reported(body, path); !name.empty()) return name;
   return std::string{last_name(uri)};
 }
 
@@ -321,7 +321,7 @@ Sensor row(SensorKind kind, const Document& from, const char* reading, std::stri
                 .name = name_of(from.body, from.uri),
                 .value = number_at(from.body, reading),
                 .unit = std::string{unit},
-                .health = canonical_severity(told(from.body, "Status/Health")),
+                .health = canonical_severity(reported(from.body, "Status/Health")),
                 .source = from.uri};
   set_thresholds(sensor, from.body, 1);
   return sensor;
@@ -335,20 +335,20 @@ Task<std::optional<Document>> linked(Readings& to, const json::value& body, cons
 }
 
 Sensor parse_sensor(const json::value& body, std::string uri) {
-  const auto type = told(body, "ReadingType");
-  const auto unit_told = told(body, "ReadingUnits");
-  const auto* by_unit = unit_of(kUnits, unit_told);
+  const auto type = reported(body, "ReadingType");
+  const auto unit_reported = reported(body, "ReadingUnits");
+  const auto* by_unit = unit_of(kUnits, unit_reported);
   const auto* by_type = unit_of(kTypes, type);
   const auto* unit = by_unit != nullptr && lower_case(type) != "altitude" ? by_unit : by_type;
   Sensor sensor{.kind = unit == nullptr ? SensorKind::other : unit->kind,
                 .name = name_of(body, uri),
                 .unit = unit == nullptr ? std::string{} : std::string{unit->unit},
-                .health = canonical_severity(told(body, "Status/Health")),
+                .health = canonical_severity(reported(body, "Status/Health")),
                 .source = std::move(uri)};
   const double factor = unit == nullptr ? 1 : unit->factor;
   sensor.value = scaled(number_at(body, "Reading"), factor);
   set_thresholds(sensor, body, factor);
-  if (unit_told == "%" || type == "Percent") {
+  if (unit_reported == "%" || type == "Percent") {
     sensor.unit = "%";
     const auto name = lower_case(sensor.name);
     const bool fan = name.find("fan") != name.npos || name.find("pwm") != name.npos;

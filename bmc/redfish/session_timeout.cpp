@@ -7,10 +7,10 @@ constexpr const char* kTimeout = "SessionTimeout";
 constexpr double kLongest = 10 * 365 * 86400.0;
 
 Result<std::chrono::seconds> timeout_in(const std::string& uri, const json::value& body) {
-  const auto told = number_at(body, kTimeout);
-  if (!told || *told < 0 || *told > kLongest)
+  const auto reported = number_at(body, kTimeout);
+  if (!reported || *reported < 0 || *reported > kLongest)
     return Error{Code::kUnsupported, uri + " does not report a session timeout"};
-  return std::chrono::seconds{static_cast<std::int64_t>(*told)};
+  return std::chrono::seconds{static_cast<std::int64_t>(*reported)};
 }
 
 }  // namespace

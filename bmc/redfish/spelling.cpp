@@ -54,9 +54,9 @@ std::optional<std::chrono::seconds> clock_of(std::string_view& text) {
 
 }  // namespace
 
-std::optional<std::string> canonical_mac(std::string_view told) {
+std::optional<std::string> canonical_mac(std::string_view reported) {
   std::string digits;
-  for (const char c : lower_case(trimmed(told))) {
+  for (const char c : lower_case(trimmed(reported))) {
     if (c == ':' || c == '-' || c == '.') continue;
     if (!is_digit(c) && (c < 'a' || c > 'f')) return std::nullopt;
     digits += c;
@@ -78,8 +78,8 @@ bool is_local_mac(std::string_view canonical) {
   return canonical.size() > 1 && kLocal.find(canonical[1]) != kLocal.npos;
 }
 
-std::string canonical_version(std::string_view told) {
-  auto version = trimmed(told);
+std::string canonical_version(std::string_view reported) {
+  auto version = trimmed(reported);
   if (const auto at = version.rfind("Ver "); at != version.npos)
     version = trimmed(version.substr(at + 4));
   // One word that begins with a letter, a dash, and then the number.
@@ -91,9 +91,9 @@ std::string canonical_version(std::string_view told) {
   return some ? std::string{version} : std::string{};
 }
 
-std::optional<Seconds> moment_of(std::string_view told) {
+std::optional<Seconds> moment_of(std::string_view reported) {
   using namespace std::chrono;
-  auto text = trimmed(told);
+  auto text = trimmed(reported);
   const auto year = take(text, 4);
   if (!year || !skip(text, '-')) return std::nullopt;
   const auto month = take(text, 2);
@@ -110,14 +110,14 @@ std::optional<Seconds> moment_of(std::string_view told) {
   return sys_days{date} + *clock - *zone;
 }
 
-std::string canonical_severity(std::string_view told) {
+std::string canonical_severity(std::string_view reported) {
   constexpr std::array<std::string_view, 6> kOk{"ok",   "informational", "information",
                                                 "info", "normal",        "good"};
   constexpr std::array<std::string_view, 5> kWarning{"warning", "minor", "noncritical",
                                                      "non-critical", "caution"};
   constexpr std::array<std::string_view, 6> kCritical{"critical", "major",     "fatal",
                                                       "error",    "emergency", "alert"};
-  const auto word = lower_case(trimmed(told));
+  const auto word = lower_case(trimmed(reported));
   if (std::ranges::find(kOk, word) != kOk.end()) return "OK";
   if (std::ranges::find(kWarning, word) != kWarning.end()) return "Warning";
   if (std::ranges::find(kCritical, word) != kCritical.end()) return "Critical";

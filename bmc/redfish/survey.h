@@ -162,7 +162,7 @@ bool tells(const inventory::Part& part, std::string_view fact);
 
 /// The text at `path` as somebody could want to read it: without blanks around it and controls in
 /// it; empty for the many ways in which BMCs say nothing ("N/A", "00000000000").
-std::string told(const json::value& body, std::string_view path);
+std::string reported(const json::value& body, std::string_view path);
 
 /// The link at `path` ("Processors" of {"Processors": {"@odata.id": ...}}); empty: none that stays
 /// on the BMC.

@@ -76,7 +76,7 @@ bool tells(const inventory::Part& part, std::string_view fact) {
   return part.pcie.has_value();
 }
 
-std::string told(const json::value& body, std::string_view path) {
+std::string reported(const json::value& body, std::string_view path) {
   constexpr std::array<std::string_view, 12> kNothing{"n/a",
                                                       "na",
                                                       "nil",
@@ -176,18 +176,18 @@ bool natural_less(std::string_view left, std::string_view right) {
 
 inventory::Part part_of(inventory::PartKind kind, std::string name, const Document& from) {
   inventory::Part part{.kind = kind, .name = std::move(name), .source = from.uri};
-  part.model = told(from.body, "Model");
-  part.manufacturer = told(from.body, "Manufacturer");
-  part.serial = told(from.body, "SerialNumber");
-  part.part_number = told(from.body, "PartNumber");
-  part.firmware = told(from.body, "FirmwareVersion");
-  part.health = told(from.body, "Status/Health");
+  part.model = reported(from.body, "Model");
+  part.manufacturer = reported(from.body, "Manufacturer");
+  part.serial = reported(from.body, "SerialNumber");
+  part.part_number = reported(from.body, "PartNumber");
+  part.firmware = reported(from.body, "FirmwareVersion");
+  part.health = reported(from.body, "Status/Health");
   for (const auto* where : {"Location/PartLocation/ServiceLabel",
                             "PhysicalLocation/PartLocation/ServiceLabel", "Location"}) {
-    if (part.slot.empty()) part.slot = told(from.body, where);
+    if (part.slot.empty()) part.slot = reported(from.body, where);
   }
   // Each module of a GB200 has a GPU_0 and a GPU_1.
-  const auto within = told(from.body, "Location/PartLocationContext");
+  const auto within = reported(from.body, "Location/PartLocationContext");
   if (!within.empty() && !part.slot.empty()) part.slot = within + "/" + part.slot;
   return part;
 }

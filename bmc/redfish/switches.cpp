@@ -35,7 +35,7 @@ Task<std::vector<std::string>> switches_of_fabrics(Survey& survey, const Machine
   const auto fabrics = link_at(machine.root, "Fabrics");
   if (fabrics.empty() || !machine.others.empty()) co_return uris;
   for (const auto& fabric : co_await survey.members(fabrics, "fabric", kNotNvLink)) {
-    const auto type = lower_case(told(fabric.body, "FabricType"));
+    const auto type = lower_case(reported(fabric.body, "FabricType"));
     if (type != "nvlink" && !(type.empty() && names_nvlink(last_name(fabric.uri)))) continue;
     const auto switches = survey.link(fabric, "Switches");
     if (switches.empty()) continue;

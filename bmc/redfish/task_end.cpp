@@ -18,7 +18,7 @@ constexpr seconds kPatience{900};
 
 Error task_failed(std::string_view uri, const UpdateProgress& progress) {
   return Error{Code::kFailed, "the BMC accepted it, and its task " + printable(uri) + " ended in " +
-                                  progress.told +
+                                  progress.reported +
                                   (progress.message.empty() ? "" : ": " + progress.message)};
 }
 
@@ -26,7 +26,7 @@ Error task_still_runs(std::string_view uri, const UpdateProgress& progress) {
   const auto percent =
       progress.percent ? " (" + std::to_string(*progress.percent) + " %)" : std::string{};
   return Error{Code::kTimeout, "the BMC accepted it, and its task " + printable(uri) +
-                                   " is still " + progress.told + percent +
+                                   " is still " + progress.reported + percent +
                                    ": it may still be done; look again later"};
 }
 

@@ -299,8 +299,8 @@ Result<void> may_take(const json::value& service, const UpdateOrder& order, cons
 
 /// A Supermicro names the task in a message alone.
 std::string task_in_message(const json::value& body) {
-  const auto* told = find(body, "Accepted/@Message.ExtendedInfo");
-  const auto* list = told == nullptr ? nullptr : told->if_array();
+  const auto* reported = find(body, "Accepted/@Message.ExtendedInfo");
+  const auto* list = reported == nullptr ? nullptr : reported->if_array();
   if (list == nullptr || list->empty()) return {};
   const auto args = texts_of(find(list->front(), "MessageArgs"));
   return args.empty() ? std::string{} : args.front();

@@ -118,7 +118,7 @@ Task<Result<UpdateService>> read_update_service(Client& client, Layout layout, D
   }
   CO_TRY(seen.busy, co_await tasks_at_work(client, deadline));
   const auto own = progress_in(service);
-  if (own.state == UpdateProgress::State::running) seen.busy.push_back(own.told);
+  if (own.state == UpdateProgress::State::running) seen.busy.push_back(own.reported);
   if (flag_at(service, "HttpPushUriTargetsBusy") == true) seen.busy.emplace_back(kTargetsClaimed);
   co_return seen;
 }

@@ -84,14 +84,14 @@ std::string short_word(const std::string& word) { return printable(shortened(wor
 
 /// 42 of 42, "42", "42%" and "42% done"; what is over 100 is 100.
 std::optional<int> percent_at(const json::value& body, std::string_view path) {
-  auto told = number_at(body, path);
-  if (!told) {
+  auto reported = number_at(body, path);
+  if (!reported) {
     const auto text = text_at(body, path).value_or("");
     const auto end = text.find('%');
-    if (end != text.npos) told = number<double>(trimmed(std::string_view{text}.substr(0, end)));
+    if (end != text.npos) reported = number<double>(trimmed(std::string_view{text}.substr(0, end)));
   }
-  if (!told || !std::isfinite(*told)) return std::nullopt;
-  return static_cast<int>(std::clamp(*told, 0.0, 100.0));
+  if (!reported || !std::isfinite(*reported)) return std::nullopt;
+  return static_cast<int>(std::clamp(*reported, 0.0, 100.0));
 }
 
 /// Texts and ids of a task's messages, the newest first. Lists grow at their end.
@@ -124,8 +124,8 @@ void add_message(Messages& into, const json::value& one) {
 
 Messages messages_of(const json::value& task) {
   Messages all;
-  const auto* told = find(task, "Messages");
-  const auto* list = told == nullptr ? nullptr : told->if_array();
+  const auto* reported = find(task, "Messages");
+  const auto* list = reported == nullptr ? nullptr : reported->if_array();
   if (list != nullptr) {
     std::size_t read = 0;
     for (auto one = list->rbegin(); one != list->rend() && read < kMostMessages; ++one, ++read)
@@ -154,7 +154,7 @@ UpdateProgress of_task(const json::value& task, std::string_view way) {
       text_at(task, "JobState").value_or(text_at(task, "Oem/Dell/JobState").value_or(""));
   const auto messages = messages_of(task);
   UpdateProgress progress{.percent = percent_at(task, "PercentComplete"),
-                          .told = short_word(word.empty() ? job : word),
+                          .reported = short_word(word.empty() ? job : word),
                           .message = messages.text};
   auto state = word.empty() ? state_of(kJobStates, job, State::running)
                             : state_of(kTaskStates, word, State::running);
@@ -215,9 +215,9 @@ UpdateProgress progress_of(const Answer& answer, std::string_view way) {
     progress.look_again = answer.retry_after;
     return progress;
   }
-  UpdateProgress progress{.told = "HTTP " + std::to_string(answer.status),
+  UpdateProgress progress{.reported = "HTTP " + std::to_string(answer.status),
                           .look_again = answer.retry_after};
-  progress.message = told_messages(answer.body);
+  progress.message = reported_messages(answer.body);
   if (answer.status == 202) return progress;
   progress.state = way == kVerifies ? State::verified : State::done;
   return progress;
@@ -227,7 +227,8 @@ UpdateProgress progress_in(const json::value& service) {
   for (const auto& own : kOwnWords) {
     const auto word = text_at(service, own.state);
     if (!word) continue;
-    UpdateProgress progress{.percent = percent_at(service, own.percent), .told = short_word(*word)};
+    UpdateProgress progress{.percent = percent_at(service, own.percent),
+                            .reported = short_word(*word)};
     progress.message = short_word(text_at(service, own.message).value_or(""));
     const auto lower = lower_case(*word);
     const auto end = std::ranges::find_if(

@@ -206,31 +206,31 @@ struct Sourced {
   std::vector<std::string> oem_keys, models;
 };
 
-Sourced told_by(const VendorHints& signs) {
-  Sourced told;
+Sourced reported_by(const VendorHints& signs) {
+  Sourced reported;
   for (const auto* one : {signs.root, signs.system, signs.manager}) {
     if (one == nullptr) continue;
-    if (auto model = text_at(*one, "Model")) told.models.push_back(std::move(*model));
+    if (auto model = text_at(*one, "Model")) reported.models.push_back(std::move(*model));
     const auto* oem = find(*one, "Oem");
     if (oem == nullptr || !oem->is_object()) continue;
-    for (const auto& entry : oem->get_object()) told.oem_keys.emplace_back(entry.key());
+    for (const auto& entry : oem->get_object()) reported.oem_keys.emplace_back(entry.key());
   }
   if (signs.system != nullptr)
-    told.manufacturer = text_at(*signs.system, "Manufacturer").value_or("");
-  if (signs.root != nullptr) told.vendor = text_at(*signs.root, "Vendor").value_or("");
-  return told;
+    reported.manufacturer = text_at(*signs.system, "Manufacturer").value_or("");
+  if (signs.root != nullptr) reported.vendor = text_at(*signs.root, "Vendor").value_or("");
+  return reported;
 }
 
 // Who built the machine counts more than who wrote its BMC's software: a DGX H100's root says AMI.
-int fit(const Rules& rules, const Sourced& told) {
+int fit(const Rules& rules, const Sourced& reported) {
   int points = 0;
-  if (holds(told.manufacturer, rules.system_manufacturer)) points += 8;
-  const auto is_vendor = [&](std::string_view sign) { return holds(told.vendor, sign); };
+  if (holds(reported.manufacturer, rules.system_manufacturer)) points += 8;
+  const auto is_vendor = [&](std::string_view sign) { return holds(reported.vendor, sign); };
   if (std::ranges::any_of(split(rules.root_vendor, '|'), is_vendor)) points += 3;
   const auto is_ours = [&](const std::string& key) { return lower_case(key) == rules.oem_key; };
-  if (std::ranges::any_of(told.oem_keys, is_ours)) points += 2;
+  if (std::ranges::any_of(reported.oem_keys, is_ours)) points += 2;
   const auto fits = [&](const std::string& model) { return holds(model, rules.model); };
-  if (std::ranges::any_of(told.models, fits)) points += 1;
+  if (std::ranges::any_of(reported.models, fits)) points += 1;
   return points;
 }
 
@@ -306,11 +306,11 @@ bool is_slow(const Rules& rules, std::string_view uri) {
 }
 
 const Rules& rules_for(const VendorHints& signs) {
-  const Sourced told = told_by(signs);
+  const Sourced reported = reported_by(signs);
   const Rules* best = &kNobody;
   int most = 0;
   for (const auto& rules : kRules) {
-    const int points = fit(rules, told);
+    const int points = fit(rules, reported);
     if (points > most) best = &rules;
     most = std::max(most, points);
   }

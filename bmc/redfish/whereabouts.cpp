@@ -25,7 +25,7 @@ Error stranger_error(const std::string& node, std::string why) {
 }  // namespace
 
 std::string service_uuid(const json::value& root) {
-  const auto uuid = told(root, "UUID");
+  const auto uuid = reported(root, "UUID");
   const bool blank = uuid.find_first_not_of("0-") == uuid.npos;
   return blank ? std::string{} : lower_case(uuid);
 }

@@ -85,13 +85,13 @@ std::vector<std::string> texts_of(const json::value* list) {
 
 Task<Result<std::vector<std::string>>> allowed_words(Client& client, Action action,
                                                      std::string parameter, Deadline deadline) {
-  auto words = texts_of(find(action.told, parameter + "@Redfish.AllowableValues"));
-  const auto info = text_at(action.told, "@Redfish.ActionInfo");
+  auto words = texts_of(find(action.reported, parameter + "@Redfish.AllowableValues"));
+  const auto info = text_at(action.reported, "@Redfish.ActionInfo");
   if (!words.empty() || !info) co_return words;
-  auto told = co_await client.get(*info, deadline.sooner(kInfoPatience));
-  if (told) co_return words_of_info(*told, parameter);
+  auto reported = co_await client.get(*info, deadline.sooner(kInfoPatience));
+  if (reported) co_return words_of_info(*reported, parameter);
   // A list that cannot be read says nothing about what the machine can do: it is tried.
-  if (ends_everything(told.error().code)) co_return std::move(told).error();
+  if (ends_everything(reported.error().code)) co_return std::move(reported).error();
   co_return words;
 }
 

@@ -9,15 +9,15 @@ namespace cupel::bmc::redfish {
 /// An action found in a resource.
 struct Action {
   std::string target;
-  json::value told;  // what the resource says of it
+  json::value reported;  // what the resource says of it
 };
 
 /// The action at `path` ("Actions/#ComputerSystem.Reset"); nothing where there is none, or where
 /// its target leads off the BMC.
 std::optional<Action> action_at(const json::value& resource, std::string_view path);
 
-/// The words that the action allows for a parameter, inline or in its ActionInfo; empty: not told.
-/// Source: DSP0266, 7.11 (Redfish.ActionInfo, AllowableValues).
+/// The words that the action allows for a parameter, inline or in its ActionInfo; empty: not
+/// reported. Source: DSP0266, 7.11 (Redfish.ActionInfo, AllowableValues).
 Task<Result<std::vector<std::string>>> allowed_words(Client& client, Action action,
                                                      std::string parameter, Deadline deadline);
 

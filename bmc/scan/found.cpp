@@ -45,18 +45,18 @@ struct Sourced {
   std::set<std::string> macs{};
 };
 
-std::string yaml_of(const FoundBmc& found, Sourced& told) {
+std::string yaml_of(const FoundBmc& found, Sourced& reported) {
   const bool redfish = has_way(found, "redfish");
   std::string about;
   for (const auto* piece : {&found.vendor, &found.model, &found.note})
     if (!piece->empty()) about += " " + printable(*piece);
   std::string text =
       fmt::format("  - name: {}{}\n", node_name(found), about.empty() ? "" : "  #" + about);
-  if (is_plain(found.serial) && told.serials.insert(found.serial).second)
+  if (is_plain(found.serial) && reported.serials.insert(found.serial).second)
     text += fmt::format("    serial: \"{}\"\n", found.serial);
   text += fmt::format("    bmc: {{address: \"{}{}\"", found.address,
                       redfish && found.port != kHttps ? fmt::format(":{}", found.port) : "");
-  if (!found.mac.empty() && told.macs.insert(found.mac).second)
+  if (!found.mac.empty() && reported.macs.insert(found.mac).second)
     text += fmt::format(", mac: \"{}\"", found.mac);
   if (!redfish) text += ", protocol: ipmi";
   if (has_way(found, "ipmi") && found.ipmi_port != kIpmi)
@@ -107,10 +107,10 @@ std::string to_yaml(std::span<const FoundBmc> found, std::string_view network) {
       "  ssh: {{user: root, key: agent}}\n"
       "nodes:\n",
       network, network);
-  Sourced told;
+  Sourced reported;
   for (const auto& each : found)
     text += each.ways.empty() ? fmt::format("# {}: {}; scan again\n", each.address, each.note)
-                              : yaml_of(each, told);
+                              : yaml_of(each, reported);
   return text;
 }
 

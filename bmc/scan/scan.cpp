@@ -35,7 +35,7 @@ struct Scanner {
   Options& options;
   redfish::Transport transport;
   NoKeys keys{};
-  std::set<std::string> told{};  // hosts that SSDP told of
+  std::set<std::string> reported{};  // hosts that SSDP told of
 };
 
 inventory::Endpoint endpoint(const Scanner& scanner, const std::string& host) {
@@ -100,11 +100,11 @@ Task<void> log_in(Scanner& scanner, FoundBmc& bmc) {
     bmc.note = printable(shortened(identity.error().what, 200));
     co_return;
   }
-  const auto& told = *identity;
-  if (!told.vendor.empty()) bmc.vendor = told.vendor;
-  if (!told.model.empty()) bmc.model = told.model;
-  if (!told.serial.empty()) bmc.serial = told.serial;
-  if (bmc.mac.empty() && !told.bmc_macs.empty()) bmc.mac = told.bmc_macs.front();
+  const auto& reported = *identity;
+  if (!reported.vendor.empty()) bmc.vendor = reported.vendor;
+  if (!reported.model.empty()) bmc.model = reported.model;
+  if (!reported.serial.empty()) bmc.serial = reported.serial;
+  if (bmc.mac.empty() && !reported.bmc_macs.empty()) bmc.mac = reported.bmc_macs.front();
 }
 
 /// We have just talked to it: a neighbour stands in the kernel's table.
@@ -137,7 +137,7 @@ Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
   }
   if (bmc.ways.empty() && bmc.unclear.empty()) co_return Error{Code::kNotFound, "no BMC"};
   if (!bmc.unclear.empty()) bmc.note = "starting or unknown: " + bmc.unclear;
-  if (scanner.told.contains(host)) bmc.ways.emplace_back("ssdp");
+  if (scanner.reported.contains(host)) bmc.ways.emplace_back("ssdp");
   add_mac(bmc);
   const bool redfish = !bmc.ways.empty() && bmc.ways.front() == "redfish";
   if (scanner.options.login && redfish) co_await log_in(scanner, bmc);
@@ -205,7 +205,7 @@ Task<Result<std::vector<FoundBmc>>> scan(Options options) {
   Scanner scanner{options, redfish::Transport{executor, limits}};
   if (options.ssdp && !options.hosts.empty()) {
     const auto answers = co_await search_ssdp(options.hosts.front());
-    for (const auto& answer : answers) scanner.told.insert(answer.host);
+    for (const auto& answer : answers) scanner.reported.insert(answer.host);
   }
   const auto each = [&scanner](const std::string& host) { return look_at(scanner, host); };
   const auto looked = co_await for_each_of<FoundBmc>(options.hosts, options.at_once, each);

@@ -8,7 +8,7 @@
 
 namespace cupel::bmc::scan {
 
-/// The vendor of what speaks IPMI there, as far as that is told to anybody; empty: not told.
+/// The vendor of what speaks IPMI there, as far as that is told to anybody; empty: not reported.
 /// Errors: kTimeout (nobody), kNotFound (no IPMI), kUnreachable, kCancelled.
 using Ping = std::function<Task<Result<std::string>>(std::string host, Deadline)>;
 

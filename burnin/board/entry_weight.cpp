@@ -213,11 +213,11 @@ constexpr auto kGoodStates = std::to_array<std::string_view>(
 /// Whether the fault that the entry names is over. A good state that ends is none.
 bool is_over(const LogEntryWords& entry, std::string_view text) {
   const auto direction = lower_case(entry.direction);
-  const bool told = direction == "deassert" || direction == "deasserted";
+  const bool reported = direction == "deassert" || direction == "deasserted";
   const bool said = text.contains("deassert") || text.contains("de-assert");
   const bool good =
       any_in(without(without(std::string{text}, "non-redundant"), "not redundant"), kGoodStates);
-  return (told || said) && !good;
+  return (reported || said) && !good;
 }
 
 bool says_asserted(const LogEntryWords& entry, std::string_view text) {
@@ -321,20 +321,20 @@ EntryWeight most_of(const Harmless& row) {
   return row.key.empty() ? warning : critical;
 }
 
-bool is_harmless(const LogEntryWords& entry, EntryWeight told, std::string_view text,
+bool is_harmless(const LogEntryWords& entry, EntryWeight reported, std::string_view text,
                  std::string_view message, std::string_view id) {
   if (is_of_bmc_itself(message, id)) return true;
-  if (told >= warning && names_a_fault(std::string{text}) && !id.contains("bmcsystemresource"))
+  if (reported >= warning && names_a_fault(std::string{text}) && !id.contains("bmcsystemresource"))
     return false;
   const auto key = id.substr(id.rfind('.') + 1);
   return std::ranges::any_of(kHarmless, [&](const Harmless& row) {
-    const bool named = row.subject == machines_power && told >= warning && !entry.part.empty();
-    return key.contains(row.key) && text.contains(row.text) && told <= most_of(row) && !named;
+    const bool named = row.subject == machines_power && reported >= warning && !entry.part.empty();
+    return key.contains(row.key) && text.contains(row.text) && reported <= most_of(row) && !named;
   });
 }
 
-EntryWeight told_by(const LogEntryWords& entry, const FaultState* fault, std::string_view text,
-                    std::string_view id) {
+EntryWeight reported_by(const LogEntryWords& entry, const FaultState* fault, std::string_view text,
+                        std::string_view id) {
   if (entry.severity == "Critical") return critical;
   if (entry.severity == "Warning") return warning;
   if (is_pulled_supply(entry, text)) return warning;
@@ -351,10 +351,10 @@ WeighedEntry weigh(const LogEntryWords& entry) {
   const auto text = message + " " + lower_case(entry.sensor);
   if (is_over(entry, text)) return {other, {}};
   const auto* fault = fault_in(text);
-  const auto told = told_by(entry, fault, text, id);
-  if (is_harmless(entry, told, text, message, id)) return {harmless, {}};
-  const bool unnamed = told >= warning && entry.part.empty() && fault != nullptr;
-  return {told, std::string{unnamed ? fault->family : std::string_view{}}};
+  const auto reported = reported_by(entry, fault, text, id);
+  if (is_harmless(entry, reported, text, message, id)) return {harmless, {}};
+  const bool unnamed = reported >= warning && entry.part.empty() && fault != nullptr;
+  return {reported, std::string{unnamed ? fault->family : std::string_view{}}};
 }
 
 }  // namespace cupel::burnin

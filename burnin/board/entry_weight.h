@@ -10,7 +10,7 @@ namespace cupel::burnin {
 /// An entry as the BMC reported it, and the part that it names.
 struct LogEntryWords {
   std::string message{}, message_id{}, sensor{};
-  std::string severity{};   // "OK", "Warning", "Critical"; empty: not told
+  std::string severity{};   // "OK", "Warning", "Critical"; empty: not reported
   std::string direction{};  // "Assert", "Deassert" of Redfish's EntryCode; else empty
   std::string part{};       // "psu2"; empty: it names none
 };

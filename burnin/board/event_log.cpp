@@ -30,8 +30,8 @@ constexpr std::array<std::string_view, 4> kMeasures{"sel.new.critical", "sel.new
 constexpr std::size_t kMostEntries = 2000;
 constexpr std::size_t kMostParts = 64;  // that are told apart; the rest counts for the machine
 
-LogEntryWords words_of(const json::value& told, const PartNames& names) {
-  const auto at = [&](const char* name) { return text_at(told, name).value_or(""); };
+LogEntryWords words_of(const json::value& reported, const PartNames& names) {
+  const auto at = [&](const char* name) { return text_at(reported, name).value_or(""); };
   LogEntryWords words{at("message"),  at("message_id"), at("sensor"),
                       at("severity"), at("direction"),  {}};
   // Where the entry itself lies says nothing: that is the log's place, below the BMC.
@@ -76,9 +76,9 @@ class NewEntries {
       if (mark.is_string()) known_.emplace(mark.get_string());
   }
 
-  void take(const json::value& told) {
-    if (!told.is_object() || known_.contains(mark_of(told))) return;
-    const auto entry = words_of(told, names_);
+  void take(const json::value& reported) {
+    if (!reported.is_object() || known_.contains(mark_of(reported))) return;
+    const auto entry = words_of(reported, names_);
     const auto [weight, family] = weigh(entry);
     const auto measure = measure_of(weight);
     const bool notable = weight >= EntryWeight::warning;

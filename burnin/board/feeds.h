@@ -13,6 +13,6 @@ inline constexpr std::string_view kFeedPhase = "feeds";
 /// tried `psu.feed.carried` (whether the node went on), `psu.feed.lost` (supplies that missed it:
 /// none says that it is not this node's), `psu.feed.back` (whether all supplies were well behind
 /// it).
-void add_feeds(const SupplyTranscript& told, Findings& findings);
+void add_feeds(const SupplyTranscript& reported, Findings& findings);
 
 }  // namespace cupel::burnin

@@ -76,9 +76,9 @@ std::string numbered(std::string_view text, const Common& common) {
     while (end < text.size() && is_digit(text[end]) && end - from < 4) ++end;
     // "#0xc3" is a sensor's number.
     if (end < text.size() && text[end] == 'x') continue;
-    const auto told = number<int>(text.substr(from, end - from));
-    if (!told || (common.from_one && *told == 0)) continue;
-    return std::string{common.part} + std::to_string(*told - (common.from_one ? 1 : 0));
+    const auto reported = number<int>(text.substr(from, end - from));
+    if (!reported || (common.from_one && *reported == 0)) continue;
+    return std::string{common.part} + std::to_string(*reported - (common.from_one ? 1 : 0));
   }
   return {};
 }

@@ -89,10 +89,10 @@ double median(std::vector<double> values) {
 }
 
 /// Of each supply what it gave in a phase, in the middle of its readings.
-std::map<std::string, double, std::less<>> watts_in(const SupplyTranscript& told,
+std::map<std::string, double, std::less<>> watts_in(const SupplyTranscript& reported,
                                                     std::string_view phase) {
   std::map<std::string, std::vector<double>, std::less<>> all;
-  for (const auto& reading : told.readings)
+  for (const auto& reading : reported.readings)
     if (reading.phase == phase)
       for (const auto& [part, supply] : reading.supplies)
         if (const auto watts = supply.watts()) all[part].push_back(*watts);
@@ -107,40 +107,40 @@ double sum_of(const std::map<std::string, double, std::less<>>& watts) {
   return sum;
 }
 
-int readings_in(const SupplyTranscript& told, std::string_view phase) {
-  return static_cast<int>(std::ranges::count(told.readings, phase, &SupplyReading::phase));
+int readings_in(const SupplyTranscript& reported, std::string_view phase) {
+  return static_cast<int>(std::ranges::count(reported.readings, phase, &SupplyReading::phase));
 }
 
 /// Errors: kNoMeasurement: what was read does not show one phase against another.
-Result<void> check_read(const SupplyTranscript& told) {
-  if (told.readings.empty())
+Result<void> check_read(const SupplyTranscript& reported) {
+  if (reported.readings.empty())
     return Error{Code::kNoMeasurement,
                  "the BMC reported no supplies meanwhile: " +
-                     (told.why.empty() ? std::string{"it was not read"} : told.why)};
+                     (reported.why.empty() ? std::string{"it was not read"} : reported.why)};
   double longest = 0;
-  for (const auto& reading : told.readings) longest = std::max(longest, reading.seconds);
+  for (const auto& reading : reported.readings) longest = std::max(longest, reading.seconds);
   for (const auto phase : {"idle", "full"}) {
-    const int count = readings_in(told, phase);
+    const int count = readings_in(reported, phase);
     if (count >= kEnoughReadings) continue;
     return Error{Code::kNoMeasurement,
                  fmt::format("{} of {} readings of the BMC lie within the phase '{}', and {} are "
                              "needed: one takes up to {:.0f} s, so have more patience "
                              "(patience: {:.0f}m)",
-                             count, told.readings.size(), phase, kEnoughReadings, longest,
+                             count, reported.readings.size(), phase, kEnoughReadings, longest,
                              std::ceil(std::max(16 * longest, 3600.0) / 60))};
   }
   return ok();
 }
 
 /// Whether it left OK, or the machine, at any time: read in whatever phase.
-void add_lost(const SupplyTranscript& told, Findings& findings) {
+void add_lost(const SupplyTranscript& reported, Findings& findings) {
   std::map<std::string, bool, std::less<>> lost;
-  std::set<std::string, std::less<>> untold;
-  for (const auto& reading : told.readings) {
+  std::set<std::string, std::less<>> unreported;
+  for (const auto& reading : reported.readings) {
     if (reading.beside_feed) continue;
     for (const auto& [part, supply] : reading.supplies) {
       if (supply.health.empty())
-        untold.insert(part);
+        unreported.insert(part);
       else
         lost[part] = lost[part] || supply.health != "OK";
     }
@@ -148,14 +148,14 @@ void add_lost(const SupplyTranscript& told, Findings& findings) {
   }
   for (const auto& [part, is_lost] : lost)
     findings.measurements.push_back({"psu.lost", part, is_lost ? 1.0 : 0.0, "count"});
-  for (const auto& part : untold)
+  for (const auto& part : unreported)
     if (!lost.contains(part))
       findings.unknown.push_back({"health of " + part, "BMC", "not reported"});
 }
 
-void add_redundancy(const SupplyTranscript& told, Findings& findings) {
+void add_redundancy(const SupplyTranscript& reported, Findings& findings) {
   bool any = false, whole = true;
-  for (const auto& reading : told.readings)
+  for (const auto& reading : reported.readings)
     for (const auto& health : reading.redundancy) {
       if (health.empty() || reading.beside_feed) continue;
       any = true;
@@ -167,9 +167,9 @@ void add_redundancy(const SupplyTranscript& told, Findings& findings) {
     findings.unknown.push_back({"redundancy of the supplies", "BMC", "not reported"});
 }
 
-void add_voltages(const SupplyTranscript& told, Findings& findings) {
+void add_voltages(const SupplyTranscript& reported, Findings& findings) {
   std::map<std::string, double, std::less<>> lowest;
-  for (const auto& reading : told.readings)
+  for (const auto& reading : reported.readings)
     for (const auto& [part, supply] : reading.supplies)
       if (supply.volts && !reading.beside_feed) {
         const auto [at, fresh] = lowest.emplace(part, *supply.volts);
@@ -181,8 +181,8 @@ void add_voltages(const SupplyTranscript& told, Findings& findings) {
     findings.unknown.push_back({"input voltage of the supplies", "BMC", "not reported"});
 }
 
-void add_power(const SupplyTranscript& told, Findings& findings) {
-  const auto idle = watts_in(told, "idle"), full = watts_in(told, "full");
+void add_power(const SupplyTranscript& reported, Findings& findings) {
+  const auto idle = watts_in(reported, "idle"), full = watts_in(reported, "full");
   if (idle.empty() || full.empty()) {
     findings.unknown.push_back({"power of each supply", "BMC", "not reported"});
     return;
@@ -195,11 +195,11 @@ void add_power(const SupplyTranscript& told, Findings& findings) {
 }
 
 /// In every reading, those beside a feed that is away included: then the others carry the most.
-void add_heat(const SupplyTranscript& told, Findings& findings) {
+void add_heat(const SupplyTranscript& reported, Findings& findings) {
   std::map<std::string, bool, std::less<>> hot;
   std::vector<double> idle;
   std::optional<double> highest;
-  for (const auto& reading : told.readings) {
+  for (const auto& reading : reported.readings) {
     for (const auto& [part, is_hot] : reading.hot) hot[part] = hot[part] || is_hot;
     if (!reading.inlet) continue;
     highest = std::max(highest.value_or(*reading.inlet), *reading.inlet);
@@ -214,9 +214,9 @@ void add_heat(const SupplyTranscript& told, Findings& findings) {
     findings.unknown.push_back({"temperature of the inlet", "BMC", "not reported"});
 }
 
-void add_leaks(const SupplyTranscript& told, Findings& findings) {
+void add_leaks(const SupplyTranscript& reported, Findings& findings) {
   std::optional<int> wettest;
-  for (const auto& reading : told.readings)
+  for (const auto& reading : reported.readings)
     if (reading.wet) wettest = std::max(wettest.value_or(0), *reading.wet);
   if (wettest)
     findings.measurements.push_back(
@@ -232,29 +232,29 @@ Result<void> check_ended(const Output& output) {
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {
-  const auto told = read_transcript(output.beside);
+  const auto reported = read_transcript(output.beside);
   Findings findings;
-  add_feeds(told, findings);
+  add_feeds(reported, findings);
   // A node that went down ends no phase any more.
-  const bool fell = std::ranges::any_of(told.cuts, &FeedCut::fell);
+  const bool fell = std::ranges::any_of(reported.cuts, &FeedCut::fell);
   if (!fell) {
     TRY(check_ended(output));
   }
-  const auto read = check_read(told);
+  const auto read = check_read(reported);
   if (!read && fell) return findings;
   TRY(read);
-  add_lost(told, findings);
-  add_redundancy(told, findings);
-  add_voltages(told, findings);
-  add_power(told, findings);
-  add_heat(told, findings);
-  add_leaks(told, findings);
+  add_lost(reported, findings);
+  add_redundancy(reported, findings);
+  add_voltages(reported, findings);
+  add_power(reported, findings);
+  add_heat(reported, findings);
+  add_leaks(reported, findings);
   int counted = 0;
-  for (const auto phase : kPhases) counted += readings_in(told, phase);
+  for (const auto phase : kPhases) counted += readings_in(reported, phase);
   findings.measurements.push_back({"psu.readings", "", static_cast<double>(counted), "count"});
-  if (told.failed > 0)
+  if (reported.failed > 0)
     findings.unknown.push_back(
-        {fmt::format("{} readings of the supplies", told.failed), "BMC", told.why});
+        {fmt::format("{} readings of the supplies", reported.failed), "BMC", reported.why});
   return findings;
 }
 

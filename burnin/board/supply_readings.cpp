@@ -47,9 +47,9 @@ void take_power(Supply& supply, const std::string& name, std::optional<double> v
 bool is_well(const std::string& health) { return health == "OK"; }
 
 /// Of several words on one supply the worst.
-void take_health(Supply& supply, const std::string& told) {
-  if (told.empty()) return;
-  if (supply.health.empty() || is_well(supply.health)) supply.health = told;
+void take_health(Supply& supply, const std::string& reported) {
+  if (reported.empty()) return;
+  if (supply.health.empty() || is_well(supply.health)) supply.health = reported;
 }
 
 /// Of a supply, by the BMC's own limits; of chips and of the air that comes in, what is critical: a
@@ -117,53 +117,53 @@ class Reader {
     return std::move(found_);
   }
 
-  void line(const json::value& told) {
-    if (const auto* parts = find(told, "parts")) names_ = PartNames::from_json(parts);
-    if (const auto* heard = find(told, "heard")) phases_.hear(*heard);
-    if (find(told, "began") != nullptr) {
+  void line(const json::value& reported) {
+    if (const auto* parts = find(reported, "parts")) names_ = PartNames::from_json(parts);
+    if (const auto* heard = find(reported, "heard")) phases_.hear(*heard);
+    if (find(reported, "began") != nullptr) {
       phases_.begin();
       touched_ = false;
       beside_ = unsettled_;
       began_off_ = off_;
     }
-    if (find(told, "reading") != nullptr) end(told);
-    if (const auto count = finite_at(told, "feeds"))
+    if (find(reported, "reading") != nullptr) end(reported);
+    if (const auto count = finite_at(reported, "feeds"))
       found_.feeds = static_cast<int>(std::clamp(*count, 0.0, double{kMostFeeds}));
-    if (const auto number = finite_at(told, "feed"))
-      feed(told, static_cast<int>(std::clamp(*number, 0.0, double{kMostFeeds})));
+    if (const auto number = finite_at(reported, "feed"))
+      feed(reported, static_cast<int>(std::clamp(*number, 0.0, double{kMostFeeds})));
   }
 
  private:
   static constexpr int kMostFeeds = 16;
 
-  void feed(const json::value& told, int number) {
+  void feed(const json::value& reported, int number) {
     auto& cuts = found_.cuts;
-    if (const auto name = text_at(told, "name"); name && cuts.size() < kMostFeeds) {
+    if (const auto name = text_at(reported, "name"); name && cuts.size() < kMostFeeds) {
       cuts.push_back({.number = number, .name = script::clean(*name)});
       off_ = unsettled_ = true;
     }
     if (cuts.empty() || cuts.back().number != number) return;
     auto& cut = cuts.back();
-    if (find(told, "back") != nullptr) off_ = !(cut.back = true);
-    if (find(told, "well") != nullptr) unsettled_ = !(cut.well = true);
-    if (find(told, "fell") != nullptr) cut.fell = true;
-    if (const auto why = text_at(told, "failed")) {
+    if (find(reported, "back") != nullptr) off_ = !(cut.back = true);
+    if (find(reported, "well") != nullptr) unsettled_ = !(cut.well = true);
+    if (find(reported, "fell") != nullptr) cut.fell = true;
+    if (const auto why = text_at(reported, "failed")) {
       cut.why = script::clean(*why);
       off_ = false;
     }
     touched_ = true;
   }
 
-  void end(const json::value& told) {
-    if (const auto why = text_at(told, "failed")) {
+  void end(const json::value& reported) {
+    if (const auto why = text_at(reported, "failed")) {
       phases_.drop();
       if (found_.failed++ == 0) found_.why = script::clean(*why);
       return;
     }
     if (!phases_.end()) return;
     SupplyReading reading;
-    reading.seconds = finite_at(told, "seconds").value_or(0);
-    const auto* sensors = find(told, "sensors");
+    reading.seconds = finite_at(reported, "seconds").value_or(0);
+    const auto* sensors = find(reported, "sensors");
     std::size_t count = 0;
     if (sensors != nullptr && sensors->is_array())
       for (const auto& sensor : sensors->get_array())

@@ -16,7 +16,7 @@ namespace cupel::burnin {
 struct Supply {
   std::optional<double> output{}, input{};  // W
   std::optional<double> volts{};            // of its input
-  std::string health{};                     // "OK", "Warning", "Critical"; empty: not told
+  std::string health{};                     // "OK", "Warning", "Critical"; empty: not reported
 
   std::optional<double> watts() const { return output ? output : input; }
   /// What has no input is not always called unwell.

@@ -228,7 +228,7 @@ std::map<int, std::vector<double>> read_clocks(std::string_view text, const Topo
     const bool mega = line.starts_with(kMhz);
     if (!mega && !line.starts_with(kKhz)) continue;
     const auto cells = words(line.substr(kMhz.size()));
-    // One that was not told would shift all the others.
+    // One that was not reported would shift all the others.
     if (cells.size() != topology.size()) continue;
     if (std::exchange(first, false)) continue;
     for (std::size_t i = 0; i < cells.size(); ++i) {

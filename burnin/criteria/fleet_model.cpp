@@ -17,7 +17,7 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr std::size_t kFewestMembers = 6;
-constexpr std::size_t kFewestOfNode = 4;  // parts: with fewer, a part is not told from its node
+constexpr std::size_t kFewestOfNode = 4;  // parts: with fewer, a part is not reported from its node
 /// Of the false alarms that are allowed, what nodes may use: one of these accuses all parts.
 constexpr double kShareOfNodes = 0.1;
 /// What is learned of few nodes is less sure than Student's distribution says: limits are wider by

@@ -30,7 +30,7 @@ struct FleetModel {
   };
   std::vector<Condition> conditions{};
   double spread = 0;        // of parts about what is expected of them
-  double node_spread = 0;   // of nodes as a whole; 0: nodes are not told apart
+  double node_spread = 0;   // of nodes as a whole; 0: nodes are not reported apart
   double node_prior = 0;    // variance between healthy nodes
   double part_slow = 0;     // in spreads: what is further behind is slow
   double node_slow = 0;     // in spreads of nodes

@@ -343,18 +343,18 @@ void add_smart(const std::vector<script::Section>& sections, Findings& findings)
     const auto what = section.name.substr(0, space);
     if (!section.whole || space == std::string::npos || !what.starts_with("smart-")) continue;
     const auto drive = section.name.substr(space + 1);
-    Findings told;
-    add_drive_health(drive, section.text, told);
+    Findings reported;
+    add_drive_health(drive, section.text, reported);
     if (what == "smart-before") {
-      before[drive] = std::move(told);
+      before[drive] = std::move(reported);
       continue;
     }
     any = true;
-    const auto errors = value_of(told, "nvme.media_errors");
+    const auto errors = value_of(reported, "nvme.media_errors");
     const auto earlier = value_of(before[drive], "nvme.media_errors");
-    for (auto& each : told.measurements)
+    for (auto& each : reported.measurements)
       if (each.name != "nvme.media_errors") findings.measurements.push_back(std::move(each));
-    std::ranges::move(told.unknown, std::back_inserter(findings.unknown));
+    std::ranges::move(reported.unknown, std::back_inserter(findings.unknown));
     if (errors && earlier && *errors >= *earlier)
       findings.measurements.push_back(
           {"nvme.media_errors.new", drive, *errors - *earlier, "errors"});
@@ -491,8 +491,8 @@ Result<Findings> judged(const Profile& profile, const Answer& answer) {
   // A wrong block is a finding whatever else was left undone.
   const bool failed = has_wrong_blocks(findings);
   if (!failed && !answer.whole) return nothing_proven("the node's answer is cut short");
-  if (const auto told = add_undone(profile, undone, findings); !told && !failed)
-    return told.error();
+  if (const auto reported = add_undone(profile, undone, findings); !reported && !failed)
+    return reported.error();
   if (targets == 0 && undone.empty())
     return nothing_proven(
         "no file system of an NVMe drive is mounted: raw: yes tests those that hold nothing");

@@ -160,14 +160,14 @@ Result<Findings> findings_of(const AgentOutput& output) {
 
 /// "lustre at /scratch". Nothing else is measured where it is not what was said.
 Result<bool> read_mount(const Output& output, Findings& findings) {
-  const auto told = script::said(output, "cupel-mounted: ");
+  const auto reported = script::said(output, "cupel-mounted: ");
   const auto types = script::said(output, "cupel-types: ");
-  if (!told || !types) return nothing_proven("the mount is not reported");
-  const auto kind = told->substr(0, told->find(" at "));
+  if (!reported || !types) return nothing_proven("the mount is not reported");
+  const auto kind = reported->substr(0, reported->find(" at "));
   const auto wanted = words(*types);
   const bool right = std::ranges::find(wanted, kind) != wanted.end();
   findings.measurements.push_back({"storage.mounted", "", right ? 1.0 : 0.0, ""});
-  findings.facts["storage.mount"] = script::clean(*told);
+  findings.facts["storage.mount"] = script::clean(*reported);
   return right;
 }
 

@@ -17,7 +17,7 @@ class Staller {
     for (const auto search :
          {&Staller::absent, &Staller::refused, &Staller::behind, &Staller::silent})
       if (auto stall = (this->*search)(); !stall.nodes.empty()) return stall;
-    return Stall{{}, untold()};
+    return Stall{{}, unreported()};
   }
 
  private:
@@ -119,7 +119,7 @@ class Staller {
         " joined, and ended without a word");
   }
 
-  std::string untold() const {
+  std::string unreported() const {
     std::string why;
     const auto has_joined = [](const Report& report) { return report->joined; };
     if (std::ranges::none_of(run_.reports, has_joined))

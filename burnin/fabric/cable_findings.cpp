@@ -29,7 +29,7 @@ class CableWriter {
   }
 
   GroupFindings write(const inventory::FabricAudit& audit) {
-    for (const auto& finding : audit.findings) accuse(finding);
+    for (const auto& finding : audit.findings) add_finding(finding);
     found_.members.resize(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) write_member(i, audit);
     found_.reasons = reasons(audit);
@@ -59,7 +59,7 @@ class CableWriter {
                      kLongestWords);
   }
 
-  void accuse(const CableFinding& finding) {
+  void add_finding(const CableFinding& finding) {
     std::set<CableEnd> ends{finding.cable};
     for (const auto& move : finding.moves) {
       // Of a plug that is moved at the lower end the end that stays is the upper one.
@@ -67,10 +67,10 @@ class CableWriter {
       ends.insert(cable != nullptr ? cable->from : move.cable);
     }
     for (const auto& device : finding.exchanged) ends.insert({device, "", 0});
-    for (const auto& end : ends) accuse(end, finding);
+    for (const auto& end : ends) add_finding(end, finding);
   }
 
-  void accuse(const CableEnd& end, const CableFinding& finding) {
+  void add_finding(const CableEnd& end, const CableFinding& finding) {
     const auto member = numbers_.find(end.device);
     if (member != numbers_.end()) {
       // Of a node as a whole: each of its cables.

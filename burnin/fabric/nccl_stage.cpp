@@ -114,7 +114,7 @@ Result<std::string> operations_in(const Parameters& parameters) {
 
 /// Where and how ranks meet: the step's words, then the site's.
 struct MeetingPlace {
-  std::string interface{};  // empty: not told
+  std::string interface{};  // empty: not reported
   bool as_nccl_chooses = false;
   bool any_address = false;
 };

@@ -38,7 +38,7 @@ class Writer {
       return Error{Code::kNoMeasurement,
                    fmt::format("no flow between any two nodes carried data{}{}",
                                unmeasured_.first.empty() ? "" : ": ", unmeasured_.first)};
-    for (const auto& each : culprits_.named) accuse(each);
+    for (const auto& each : culprits_.named) add_finding(each);
     for (const auto& each : culprits_.open) suspect(each);
     unexplained_.resize(found_.members.size());
     for (const auto id : culprits_.unexplained)
@@ -78,7 +78,7 @@ class Writer {
     }
   }
 
-  void accuse(const Suspicion& suspicion) {
+  void add_finding(const Suspicion& suspicion) {
     const auto id = suspicion.parts.front();
     const double loss = kPercent * (1 - suspicion.level);
     if (is_of_a_node(id)) {

@@ -144,11 +144,11 @@ void add_kernel(const BurnOutput& said, const GpuNames& names, const BurnReport&
 }
 
 /// "gpu3" of cupel-burn, "gpu0-gpu1": in the profile's words. Nothing where it never told of such.
-std::optional<std::string> part_named(std::string_view told, const BurnReport& run,
+std::optional<std::string> part_named(std::string_view reported, const BurnReport& run,
                                       const GpuNames& names) {
-  if (told.empty()) return std::string{};
+  if (reported.empty()) return std::string{};
   std::string part;
-  for (const auto piece : split(told, '-')) {
+  for (const auto piece : split(reported, '-')) {
     const auto index =
         piece.starts_with("gpu") ? number<int>(piece.substr(3)) : std::optional<int>{};
     const auto found = std::ranges::find_if(
@@ -217,11 +217,11 @@ Numbers numbers_of(const BurnStage& stage, std::span<const NamedResult> results,
                    Findings& findings) {
   Numbers numbers;
   for (const auto& each : results) {
-    const BurnResult told{each.name, each.part, each.unit, each.labels, each.value};
-    const auto* rule = rule_of(stage, told);
+    const BurnResult reported{each.name, each.part, each.unit, each.labels, each.value};
+    const auto* rule = rule_of(stage, reported);
     if (rule == nullptr) continue;
     if (each.unit != rule->unit) {
-      add_unknown(findings, words_of(told),
+      add_unknown(findings, words_of(reported),
                   fmt::format("it is in '{}', not in '{}'", each.unit, rule->unit));
       continue;
     }
@@ -272,8 +272,8 @@ struct Faults {
 
 Faults faults_of(const BurnStage& stage, const BurnReport& run, const GpuNames& names) {
   Faults faults;
-  for (const auto& [told, count] : run.faults_by_part) {
-    const auto part = part_named(told, run, names);
+  for (const auto& [reported, count] : run.faults_by_part) {
+    const auto part = part_named(reported, run, names);
     const bool counts = part && (!part->empty() || stage.of_node);
     if (!counts) {
       faults.elsewhere += count;
@@ -298,8 +298,8 @@ Faults faults_of(const BurnStage& stage, const BurnReport& run, const GpuNames& 
 
 /// A fault counts in the stage's own number of wrong results, whichever of the two tells more.
 void add_faults(const BurnStage& stage, const Faults& faults, Findings& findings) {
-  for (const auto& [part, told] : faults.by_part) {
-    const auto& [count, detail] = told;
+  for (const auto& [part, reported] : faults.by_part) {
+    const auto& [count, detail] = reported;
     const auto asked = stage.of_node ? std::string{} : part;
     auto found = std::ranges::find_if(findings.measurements, [&](const Measurement& each) {
       return each.name == stage.wrong && each.part == asked;
@@ -375,7 +375,7 @@ void add_results(const BurnStage& stage, const BurnReport& run, const GpuNames& 
 std::set<std::string> failed_parts(const Faults& faults, const BurnReport& run,
                                    const GpuNames& names, const Findings& findings) {
   std::set<std::string> failed;
-  for (const auto& [part, told] : faults.by_part) failed.insert(part);
+  for (const auto& [part, reported] : faults.by_part) failed.insert(part);
   for (const auto& hang : run.hangs)
     if (const auto part = part_named(hang.part, run, names)) failed.insert(*part);
   for (const auto& each : findings.measurements)

@@ -75,17 +75,17 @@ Pairs pairs_of(std::span<const NamedResult> results, const Way& way) {
 /// Each pair by itself, and what is wrong with it beyond its two GPUs.
 void add_each_pair(const Pairs& pairs, const std::map<std::string, double>& own_rates,
                    Findings& findings) {
-  std::map<std::string, double> told;
+  std::map<std::string, double> reported;
   for (const auto& [pair, rate] : pairs) {
     const auto part = pair.first + "-" + pair.second;
     const double usual = std::min(own_rates.at(pair.first), own_rates.at(pair.second));
     add(findings, "p2p.pair.bandwidth", part, rate, "GB/s");
     if (usual > 0)
       add(findings, "p2p.pair.below_best", part, std::max(0.0, 100 * (usual - rate) / usual), "%");
-    ++told[pair.first];
-    ++told[pair.second];
+    ++reported[pair.first];
+    ++reported[pair.second];
   }
-  for (const auto& [gpu, count] : told) add(findings, "p2p.pairs", gpu, count, "count");
+  for (const auto& [gpu, count] : reported) add(findings, "p2p.pairs", gpu, count, "count");
 }
 
 void charge_pairs(std::span<const NamedResult> results, std::string_view name,

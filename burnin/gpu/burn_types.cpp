@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostTypes = 16;
 
-std::size_t gpus_that_told(std::string_view type, const BurnReport& run) {
+std::size_t gpus_that_reported(std::string_view type, const BurnReport& run) {
   std::set<std::string_view> parts;
   for (const auto& result : run.results) {
     const auto label = result.labels.find("type");
@@ -20,8 +20,8 @@ std::size_t gpus_that_told(std::string_view type, const BurnReport& run) {
     const bool known = std::ranges::any_of(run.gpus, [&](const BurnGpu& gpu) {
       return result.part == fmt::format("gpu{}", gpu.index);
     });
-    const bool told = result.value && *result.value >= 0;
-    if (result.name == "gemm.rate" && of_it && known && told) parts.insert(result.part);
+    const bool reported = result.value && *result.value >= 0;
+    if (result.name == "gemm.rate" && of_it && known && reported) parts.insert(result.part);
   }
   return parts.size();
 }
@@ -38,16 +38,16 @@ Result<void> check_types(std::string_view asked, const inventory::Profile& profi
     const bool judged = std::ranges::any_of(profile.criteria, [&](const auto& criterion) {
       return criterion.stage == "gemm" && criterion.measure == measure;
     });
-    const auto told = gpus_that_told(type, run);
-    if (judged && told < run.gpus.size())
+    const auto reported = gpus_that_reported(type, run);
+    if (judged && reported < run.gpus.size())
       return Error{Code::kNoMeasurement,
                    fmt::format("cupel-burn was asked for {}, and {} of {} GPUs reported its rate",
-                               type, told, run.gpus.size())};
+                               type, reported, run.gpus.size())};
     if (!judged)
       findings.unknown.push_back(
           {measure, "profile",
            fmt::format("asked for and {}, but the profile has no criterion for it",
-                       told > 0 ? "measured" : "not measured")});
+                       reported > 0 ? "measured" : "not measured")});
   }
   return ok();
 }

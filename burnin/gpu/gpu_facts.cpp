@@ -202,15 +202,15 @@ void add_field(const Gpu& gpu, const Field& field, Findings& findings) {
 }
 
 /// The counters of one period, over all places where memory is. Old drivers: double_bit/total.
-/// Nothing where one of them is not told, unless the others suffice to say that it is not zero.
+/// Nothing where one of them is not reported, unless the others suffice to say that it is not zero.
 std::optional<double> uncorrected(const xml_node& period) {
   double sum = 0;
-  std::size_t told = 0, untold = 0;
+  std::size_t reported = 0, unreported = 0;
   const auto add = [&](const xml_node& counter) {
     const auto value = amount_of(script::clean(counter.text().get()), "");
     const bool good = value && *value >= 0;
-    told += good ? 1 : 0;
-    untold += good ? 0 : 1;
+    reported += good ? 1 : 0;
+    unreported += good ? 0 : 1;
     if (good) sum += *value;
   };
   for (const auto& counter : period.children()) {
@@ -218,7 +218,7 @@ std::optional<double> uncorrected(const xml_node& period) {
       add(counter);
   }
   if (const auto total = period.first_element_by_path("double_bit/total")) add(total);
-  const bool known = told > 0 && (untold == 0 || sum > 0);
+  const bool known = reported > 0 && (unreported == 0 || sum > 0);
   return known && std::isfinite(sum) ? std::optional{sum} : std::nullopt;
 }
 
@@ -270,7 +270,7 @@ bool is_joined(const Gpu& gpu) {
   return (has_both || !of_rack) && health != "Unhealthy" && health != "Limited Capacity";
 }
 
-/// Whether the fabric manager has joined it to the others. Not told where there is no NVSwitch.
+/// Whether the fabric manager has joined it to the others. Not reported where there is no NVSwitch.
 void add_fabric(const Gpu& gpu, Findings& findings) {
   const auto state = text_of(gpu.xml, "fabric/state").value_or("N/A");
   const auto status = text_of(gpu.xml, "fabric/status").value_or("N/A");
@@ -281,7 +281,7 @@ void add_fabric(const Gpu& gpu, Findings& findings) {
 }
 
 /// "N/A", "[Not Supported]" and their like say nothing.
-std::string told(const xml_node& gpu, const char* path) {
+std::string reported(const xml_node& gpu, const char* path) {
   const auto text = text_of(gpu, path).value_or("");
   const bool nothing = text == "N/A" || text.starts_with('[') || text == "ERR!" ||
                        text.starts_with("Unknown") || text.starts_with("GPU ") ||
@@ -293,11 +293,11 @@ Part part_of(const Gpu& gpu) {
   Part part;
   part.kind = PartKind::gpu;
   part.name = gpu.name;
-  part.model = told(gpu.xml, "product_name");
+  part.model = reported(gpu.xml, "product_name");
   part.manufacturer = "NVIDIA";
-  part.serial = inventory::reported_serial(told(gpu.xml, "serial"));
-  part.part_number = told(gpu.xml, "board_part_number");
-  part.firmware = told(gpu.xml, "vbios_version");
+  part.serial = inventory::reported_serial(reported(gpu.xml, "serial"));
+  part.part_number = reported(gpu.xml, "board_part_number");
+  part.firmware = reported(gpu.xml, "vbios_version");
   part.slot = gpu.address;
   part.source = kSource;
   const auto mib = amount_of(text_of(gpu.xml, "fb_memory_usage/total").value_or(""), " MiB");
@@ -312,7 +312,7 @@ bool answers(const Part& part) { return !part.model.empty() && part.size_bytes.h
 std::map<std::string, int> reported(const std::vector<Gpu>& gpus, const char* path) {
   std::map<std::string, int> count;
   for (const auto& gpu : gpus)
-    if (const auto text = lower_case(told(gpu.xml, path)); !text.empty() && !gpu.again)
+    if (const auto text = lower_case(reported(gpu.xml, path)); !text.empty() && !gpu.again)
       ++count[text];
   return count;
 }
@@ -324,8 +324,8 @@ void add_unique(const std::vector<Gpu>& gpus, Findings& findings) {
   const bool one_a_board =
       std::ranges::any_of(serials, [](const auto& each) { return each.second == 1; });
   for (const auto& gpu : gpus) {
-    const auto uuid = uuids.find(lower_case(told(gpu.xml, "uuid")));
-    const auto serial = serials.find(lower_case(told(gpu.xml, "serial")));
+    const auto uuid = uuids.find(lower_case(reported(gpu.xml, "uuid")));
+    const auto serial = serials.find(lower_case(reported(gpu.xml, "serial")));
     const bool known = uuid != uuids.end() || serial != serials.end();
     if (!known || gpu.again || !answers(part_of(gpu))) continue;
     const bool twice = (uuid != uuids.end() && uuid->second > 1) ||
@@ -363,7 +363,7 @@ std::string add_driver(const SmiLog& log, Findings& findings) {
   Part driver;
   driver.kind = PartKind::firmware;
   driver.name = "driver";
-  driver.firmware = told(root, "driver_version");
+  driver.firmware = reported(root, "driver_version");
   driver.source = kSource;
   const auto version = driver.firmware;
   if (!version.empty()) findings.parts.push_back(std::move(driver));

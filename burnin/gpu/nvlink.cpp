@@ -35,10 +35,10 @@ std::string uuid_of(std::string_view line) {
 }
 
 /// "26.562 GB/s", not "<inactive>".
-bool is_active(std::string_view told) {
+bool is_active(std::string_view reported) {
   constexpr std::string_view kUnit = " GB/s";
-  const auto rate = told.ends_with(kUnit)
-                        ? script::finite(told.substr(0, told.size() - kUnit.size()))
+  const auto rate = reported.ends_with(kUnit)
+                        ? script::finite(reported.substr(0, reported.size() - kUnit.size()))
                         : std::nullopt;
   return rate && *rate > 0;
 }
@@ -66,19 +66,19 @@ constexpr std::array kCounters{
 };
 
 /// What stands behind "Link 3: ". Of a link that is told twice the worse counts.
-void read_link(std::string_view link, std::string_view told, Links& links) {
+void read_link(std::string_view link, std::string_view reported, Links& links) {
   constexpr std::size_t kMostLinks = 64;
-  const auto colon = told.find(':');
-  if (colon == told.npos) {
+  const auto colon = reported.find(':');
+  if (colon == reported.npos) {
     if (links.active.size() == kMostLinks) return;
-    const bool active = is_active(told);
+    const bool active = is_active(reported);
     const auto [known, is_new] = links.active.emplace(script::clean(link), active);
     known->second = known->second && active;
     return;
   }
-  const auto count = script::finite(told.substr(colon + 1));
+  const auto count = script::finite(reported.substr(colon + 1));
   for (const auto& [name, sum] : kCounters) {
-    if (told.substr(0, colon) != name) continue;
+    if (reported.substr(0, colon) != name) continue;
     const bool good = count && *count >= 0;
     ++(good ? links.counted : links.uncounted);
     if (good && sum != nullptr) links.*sum = (links.*sum).value_or(0) + *count;
@@ -154,24 +154,28 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
   for (const auto& gpu : gpus) {
     const auto links = found.find(gpu.uuid);
     if (links == found.end()) continue;
-    const auto& told = links->second;
-    if (!told.why.empty())
-      findings.unknown.push_back({"NVLinks of " + gpu.name, std::string{kSource}, told.why});
-    const auto active = std::ranges::count_if(told.active, [](auto& link) { return link.second; });
-    const bool has_links = !told.active.empty() || told.counted > 0 || told.uncounted > 0;
-    if (has_links || !told.why.empty())
-      add("nvlink.counted", gpu.name, told.counted > 0 && told.uncounted == 0 ? 1 : 0, "");
-    if (!told.active.empty()) add("nvlink.active", gpu.name, static_cast<double>(active), "links");
+    const auto& reported = links->second;
+    if (!reported.why.empty())
+      findings.unknown.push_back({"NVLinks of " + gpu.name, std::string{kSource}, reported.why});
+    const auto active =
+        std::ranges::count_if(reported.active, [](auto& link) { return link.second; });
+    const bool has_links =
+        !reported.active.empty() || reported.counted > 0 || reported.uncounted > 0;
+    if (has_links || !reported.why.empty())
+      add("nvlink.counted", gpu.name, reported.counted > 0 && reported.uncounted == 0 ? 1 : 0, "");
+    if (!reported.active.empty())
+      add("nvlink.active", gpu.name, static_cast<double>(active), "links");
     // What is told suffices to know that it is not nought, not that it is.
     const bool bad =
-        told.crc.value_or(0) + told.replays.value_or(0) + told.recoveries.value_or(0) > 0;
-    if (told.uncounted > 0)
+        reported.crc.value_or(0) + reported.replays.value_or(0) + reported.recoveries.value_or(0) >
+        0;
+    if (reported.uncounted > 0)
       findings.unknown.push_back(
           {"NVLink errors of " + gpu.name, std::string{kSource}, "not all counters reported"});
-    if (told.counted == 0 || (told.uncounted > 0 && !bad)) continue;
-    if (told.crc) add("nvlink.crc_errors", gpu.name, *told.crc, "errors");
-    if (told.replays) add("nvlink.replays", gpu.name, *told.replays, "count");
-    if (told.recoveries) add("nvlink.recoveries", gpu.name, *told.recoveries, "count");
+    if (reported.counted == 0 || (reported.uncounted > 0 && !bad)) continue;
+    if (reported.crc) add("nvlink.crc_errors", gpu.name, *reported.crc, "errors");
+    if (reported.replays) add("nvlink.replays", gpu.name, *reported.replays, "count");
+    if (reported.recoveries) add("nvlink.recoveries", gpu.name, *reported.recoveries, "count");
   }
 }
 

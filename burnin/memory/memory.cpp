@@ -158,7 +158,7 @@ Report read_report(std::string_view text) {
   return report;
 }
 
-/// What of its memory was in use by the test; nothing where that was not told.
+/// What of its memory was in use by the test; nothing where that was not reported.
 std::optional<double> tested_kib(const Report& report, const NumaNode& node) {
   const auto before = report.before.find(node.name), most = report.most.find(node.name);
   if (before == report.before.end() || most == report.most.end()) return std::nullopt;
@@ -198,14 +198,15 @@ Result<void> check_worked(const Report& report, const CountersOf& counters, doub
 /// GB/s (1e9) of all its instances together; nothing where they did not all work to the end.
 std::optional<double> bandwidth_of(const NumaNode& node) {
   if (!node.stream || node.stream_status != 0 || !node.stream->gave_up.empty()) return std::nullopt;
-  const auto& told = *node.stream;
-  const auto row = told.rows.find("stream");
-  if (row == told.rows.end() || row->second.bogo_ops <= 0) return std::nullopt;
+  const auto& reported = *node.stream;
+  const auto row = reported.rows.find("stream");
+  if (row == reported.rows.end() || row->second.bogo_ops <= 0) return std::nullopt;
   constexpr double kGiga = 1e9;
-  auto rate = told.stream_both;
-  if (told.stream_read && told.stream_write) rate = *told.stream_read + *told.stream_write;
-  if (!told.instances || !rate) return std::nullopt;
-  return *rate * *told.instances * kMiB / kGiga;
+  auto rate = reported.stream_both;
+  if (reported.stream_read && reported.stream_write)
+    rate = *reported.stream_read + *reported.stream_write;
+  if (!reported.instances || !rate) return std::nullopt;
+  return *rate * *reported.instances * kMiB / kGiga;
 }
 
 void add_bandwidth(const NumaNode& node, const std::string& part, Findings& findings) {

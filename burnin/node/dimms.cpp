@@ -39,7 +39,7 @@ std::vector<Block> memory_devices(std::string_view text) {
 }
 
 /// What vendors write where nothing is known stays empty.
-std::string told(const Block& block, std::string_view key) {
+std::string reported(const Block& block, std::string_view key) {
   constexpr std::array<std::string_view, 8> kNothing{
       "not specified", "unknown",      "none",        "no dimm",
       "n/a",           "not provided", "<bad index>", "<out of spec>"};
@@ -51,7 +51,7 @@ std::string told(const Block& block, std::string_view key) {
 
 /// "64 GB", "65536 MB": dmidecode's units are binary.
 std::optional<double> size_of(const Block& block) {
-  const auto text = told(block, "Size");
+  const auto text = reported(block, "Size");
   const auto cells = words(text);
   if (cells.size() != 2) return std::nullopt;
   const auto amount = script::finite(cells[0]);
@@ -64,8 +64,8 @@ std::optional<double> size_of(const Block& block) {
 }
 
 void add_speed(const Block& block, const std::string& name, Findings& findings) {
-  auto speed = told(block, "Configured Memory Speed");
-  if (speed.empty()) speed = told(block, "Configured Clock Speed");
+  auto speed = reported(block, "Configured Memory Speed");
+  if (speed.empty()) speed = reported(block, "Configured Clock Speed");
   const auto cells = words(speed);
   const auto value = cells.size() == 2 ? script::finite(cells[0]) : std::nullopt;
   if (value && (cells[1] == "MT/s" || cells[1] == "MHz"))
@@ -73,15 +73,15 @@ void add_speed(const Block& block, const std::string& name, Findings& findings) 
 }
 
 void add_dimm(const Block& block, const std::string& slot, Findings& findings) {
-  if (block.contains("Size") && told(block, "Size").starts_with("No Module")) return;
+  if (block.contains("Size") && reported(block, "Size").starts_with("No Module")) return;
   Part dimm;
   dimm.kind = PartKind::dimm;
   dimm.slot = slot;
   dimm.name = dimm_name(dimm.slot);
-  dimm.manufacturer = told(block, "Manufacturer");
-  dimm.serial = inventory::reported_serial(told(block, "Serial Number"));
-  dimm.part_number = told(block, "Part Number");
-  dimm.model = told(block, "Type");
+  dimm.manufacturer = reported(block, "Manufacturer");
+  dimm.serial = inventory::reported_serial(reported(block, "Serial Number"));
+  dimm.part_number = reported(block, "Part Number");
+  dimm.model = reported(block, "Type");
   dimm.size_bytes = size_of(block);
   dimm.source = kSource;
   if (dimm.slot.empty() || !dimm.size_bytes) {
@@ -136,7 +136,7 @@ void add_dimms(std::string_view text, Findings& findings) {
   const auto blocks = memory_devices(text);
   std::vector<DimmPlace> places;
   for (const auto& block : blocks)
-    places.push_back({told(block, "Locator"), told(block, "Bank Locator")});
+    places.push_back({reported(block, "Locator"), reported(block, "Bank Locator")});
   const auto slots = dimm_slots(places);
   if (blocks.empty())
     findings.unknown.push_back({"DIMMs", std::string{kSource}, why_no_dimms(text)});

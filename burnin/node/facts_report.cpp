@@ -355,13 +355,13 @@ void add_device(const json::value& device, const std::string& name, Findings& fi
   const auto fatal = count_at(device, "aer/fatal"), other = count_at(device, "aer/nonfatal");
   if (fatal && other) add(findings, "pcie.aer.uncorrected", name, *fatal + *other, "errors");
   // Sourced only where every bridge could be asked: one that sends peers up to the root is enough.
-  double on = 0, untold = 0;
+  double on = 0, unreported = 0;
   for (const auto& bridge : rows_at(device, "bridges")) {
     const auto acs = word_at(bridge, "acs");
     on += acs == "on" ? 1 : 0;
-    untold += acs != "on" && acs != "off" && acs != "none" ? 1 : 0;
+    unreported += acs != "on" && acs != "off" && acs != "none" ? 1 : 0;
   }
-  if (on > 0 || untold == 0) add(findings, "pcie.acs", name, on, "count");
+  if (on > 0 || unreported == 0) add(findings, "pcie.acs", name, on, "count");
 }
 
 void add_pci(const json::value& facts, const Names& names, Findings& findings) {

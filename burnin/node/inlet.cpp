@@ -22,7 +22,7 @@ std::optional<double> degrees(std::optional<double> value) {
 }
 
 /// "Inlet Temp,23,degrees C,ok": the coldest.
-std::optional<double> told_in_band(std::string_view text) {
+std::optional<double> reported_in_band(std::string_view text) {
   std::optional<double> coldest;
   for (const auto line : lines(text)) {
     const auto cells = split(line, ',');
@@ -71,8 +71,8 @@ void add_inlet(std::string_view in_band, std::string_view beside, Findings& find
   const auto read = parse_json(beside);
   const json::value root = read ? *read : json::value{};
   const auto by_bmc = degrees(number_at(root, "inlet"));
-  const auto told = told_in_band(in_band);
-  if (const auto celsius = told ? told : by_bmc) {
+  const auto reported = reported_in_band(in_band);
+  if (const auto celsius = reported ? reported : by_bmc) {
     findings.measurements.push_back({"thermal.inlet", "", *celsius, "C"});
     findings.facts["thermal.inlet"] = plain(*celsius);
   } else {

@@ -42,10 +42,10 @@ struct Counted {
 };
 
 /// "kernel.aer.corrected", "kernel.xid.79"; empty: no measure counts such messages.
-std::string event_of(const json::value& told) {
-  const auto kind = text_at(told, "class").value_or(""),
-             weight = text_at(told, "weight").value_or("");
-  const auto code = number_at(told, "code");
+std::string event_of(const json::value& reported) {
+  const auto kind = text_at(reported, "class").value_or(""),
+             weight = text_at(reported, "weight").value_or("");
+  const auto code = number_at(reported, "code");
   if (kind == "xid" || kind == "sxid") {
     constexpr double kMostCode = 1e6;
     const bool sound = code && *code > 0 && *code < kMostCode;
@@ -65,18 +65,18 @@ void add_kernel_messages(std::span<const json::value> rows, const Names& names,
   for (const auto& row : kMessages) {
     std::map<std::string, Counted> by_part;
     double all = 0;
-    for (const auto& told : rows) {
-      const auto weight = text_at(told, "weight").value_or("");
+    for (const auto& reported : rows) {
+      const auto weight = text_at(reported, "weight").value_or("");
       const bool wanted = row.weight.empty() ? weight != "harmless" : weight == row.weight;
-      const auto count = number_at(told, "count");
-      if (text_at(told, "class") != row.kind || !wanted || !count || *count < 0) continue;
+      const auto count = number_at(reported, "count");
+      if (text_at(reported, "class") != row.kind || !wanted || !count || *count < 0) continue;
       all += *count;
-      const auto part = text_at(told, "part");
+      const auto part = text_at(reported, "part");
       if (!part || part->empty()) continue;
       auto& counted = by_part[names.of(*part)];
       counted.count += *count;
       if (counted.detail.empty())
-        counted.detail = script::clean(text_at(told, "detail").value_or(""));
+        counted.detail = script::clean(text_at(reported, "detail").value_or(""));
     }
     add(findings, row.measure, "", all, "count");
     if (by_part.size() == 1 && by_part.begin()->second.count == all && all > 0)
@@ -95,15 +95,15 @@ void add_kernel_xids(std::span<const json::value> rows, const json::value& hello
   if (const auto* places = find(hello, "places"); places != nullptr && places->is_object())
     for (const auto& [part, address] : places->as_object())
       if (part.starts_with("gpu") && first.size() < kMostRows) first[names.of(part)] = 0;
-  for (const auto& told : rows) {
-    const auto kind = text_at(told, "class");
-    const double times = std::max(0.0, number_at(told, "count").value_or(0));
+  for (const auto& reported : rows) {
+    const auto kind = text_at(reported, "class");
+    const double times = std::max(0.0, number_at(reported, "count").value_or(0));
     if (kind == "xid") count += times;
-    const auto code = number_at(told, "code");
-    const auto part = text_at(told, "part");
+    const auto code = number_at(reported, "code");
+    const auto part = text_at(reported, "part");
     const bool placed = part && !part->empty() && (kind == "xid" || kind == "sxid");
     if (placed) events[names.of(*part)] += times;
-    if (!code || !part || *code <= 0 || text_at(told, "weight") != "error") continue;
+    if (!code || !part || *code <= 0 || text_at(reported, "weight") != "error") continue;
     if (kind == "sxid") add(findings, "kernel.sxid", names.of(*part), code, "");
     if (kind != "xid") continue;
     auto& known = first.try_emplace(names.of(*part), 0.0).first->second;
@@ -123,10 +123,10 @@ void add_first_messages(std::span<const json::value> rows, std::string_view cloc
                         const Names& names, Findings& findings) {
   constexpr std::size_t kMostEvents = 64;
   std::map<std::pair<std::string, std::string>, double> first;
-  for (const auto& told : rows) {
-    const auto at = number_at(told, clock);
-    const auto part = names.of(script::clean(text_at(told, "part").value_or("")));
-    const auto event = event_of(told);
+  for (const auto& reported : rows) {
+    const auto at = number_at(reported, clock);
+    const auto part = names.of(script::clean(text_at(reported, "part").value_or("")));
+    const auto event = event_of(reported);
     const bool timed = at && std::isfinite(*at) && *at >= 0;
     if (!timed || part.empty() || event.empty()) continue;
     const std::pair key{event, part};

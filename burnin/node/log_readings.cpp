@@ -170,15 +170,15 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   Readings readings;
   for (const auto line : lines(output.beside)) {
     if (line.empty()) continue;
-    const auto told = parse_line(line);
-    if (!told) return Error{Code::kMalformed, "what was read of the kernel's log is no JSON"};
-    if (const auto why = text_at(*told, "failed"))
-      return unknown_log(*why, flag_at(*told, "reads_later") != 0);
-    if (text_at(*told, "kind") != "kernel-log")
+    const auto reported = parse_line(line);
+    if (!reported) return Error{Code::kMalformed, "what was read of the kernel's log is no JSON"};
+    if (const auto why = text_at(*reported, "failed"))
+      return unknown_log(*why, flag_at(*reported, "reads_later") != 0);
+    if (text_at(*reported, "kind") != "kernel-log")
       return Error{Code::kMalformed, "what was read of the kernel's log is another document"};
-    if (flag_at(*told, "readable") != 1)
-      return unknown_log(text_at(*told, "why").value_or("not readable"));
-    readings.take(*told);
+    if (flag_at(*reported, "readable") != 1)
+      return unknown_log(text_at(*reported, "why").value_or("not readable"));
+    readings.take(*reported);
   }
   return readings.findings(profile);
 }

@@ -129,9 +129,9 @@ Samples read_samples(std::string_view text, std::string_view named) {
   for (const auto line : lines(text)) {
     if (++rows > kMostRows) break;
     if (line.starts_with(kAt)) {
-      const auto told = script::finite(line.substr(kAt.size()));
+      const auto reported = script::finite(line.substr(kAt.size()));
       // A clock that is set back makes no samples.
-      second = told && *told >= second.value_or(0) ? told : second;
+      second = reported && *reported >= second.value_or(0) ? reported : second;
       columns.clear();
     } else if (!second) {
       continue;
@@ -185,12 +185,12 @@ void add_gpus(const Samples& samples, const ToolGpus& names, const std::map<int,
     const auto add = [&](std::string_view name, double value) {
       findings.measurements.push_back({std::string{name}, part, value, "C"});
     };
-    const auto not_told = [&](std::string_view what) {
+    const auto not_reported = [&](std::string_view what) {
       findings.unknown.push_back(
           {fmt::format("{} of {}", what, part), "nvidia-smi", "the GPU does not tell it"});
     };
     if (gpu.chip.empty()) {
-      not_told("gpu.temperature");
+      not_reported("gpu.temperature");
       continue;
     }
     add("gpu.temperature", highest(gpu.chip));
@@ -200,11 +200,11 @@ void add_gpus(const Samples& samples, const ToolGpus& names, const std::map<int,
     else if (limit != slowdown.end())
       add("thermal.margin", limit->second - highest(gpu.chip));
     else
-      not_told("thermal.margin");
+      not_reported("thermal.margin");
     if (gpu.memory)
       add("thermal.memory", *gpu.memory);
     else
-      not_told("thermal.memory");
+      not_reported("thermal.memory");
   }
 }
 

@@ -107,12 +107,12 @@ bool is_of(std::string_view part, const Row& row) {
 template <std::size_t size>
 void add_rows(const json::value& sum, std::string_view list, const std::array<Row, size>& table,
               const Names& names, Findings& findings) {
-  for (const auto& told : rows_at(sum, list)) {
-    const auto part = script::clean(text_at(told, "part").value_or(""));
-    const auto name = text_at(told, "name");
+  for (const auto& reported : rows_at(sum, list)) {
+    const auto part = script::clean(text_at(reported, "part").value_or(""));
+    const auto name = text_at(reported, "name");
     for (const auto& row : table) {
       if (name != row.name || !is_of(part, row)) continue;
-      const auto value = number_at(told, row.take);
+      const auto value = number_at(reported, row.take);
       add(findings, row.measure, names.of(part), value ? std::optional{*value * row.factor} : value,
           row.unit);
     }
@@ -129,10 +129,11 @@ void add_throttles(const json::value& sum, const json::value& hello, const Names
       for (const auto& name : list.as_array())
         if (name.is_string() && name.as_string() == "throttle") seconds[script::clean(part)];
     }
-  for (const auto& told : rows_at(sum, "throttled")) {
-    const auto row = seconds.find(script::clean(text_at(told, "part").value_or("")));
-    const auto value = number_at(told, "seconds");
-    if (row != seconds.end() && value) row->second[text_at(told, "reason").value_or("")] = *value;
+  for (const auto& reported : rows_at(sum, "throttled")) {
+    const auto row = seconds.find(script::clean(text_at(reported, "part").value_or("")));
+    const auto value = number_at(reported, "seconds");
+    if (row != seconds.end() && value)
+      row->second[text_at(reported, "reason").value_or("")] = *value;
   }
   for (const auto& [part, reasons] : seconds)
     for (const auto& throttle : kThrottles) {
@@ -145,19 +146,19 @@ void add_throttles(const json::value& sum, const json::value& hello, const Names
     }
 }
 
-/// Xids and SXids in the order in which they came; those that were not told of line by line are in
-/// the sum.
+/// Xids and SXids in the order in which they came; those that were not reported of line by line are
+/// in the sum.
 std::vector<json::value> xids_in_order(std::string_view text, const json::value& sum) {
   std::vector<json::value> rows;
   for (const auto line : lines(text)) {
     constexpr std::string_view kMessage = R"({"kind":"message",)";
     if (!line.starts_with(kMessage) || line.size() > 8192 || rows.size() == kMostRows) continue;
-    auto told = parse_line(line);
-    if (!told || text_at(*told, "class") != "xid") continue;
-    told->get_object()["count"] = 0;  // the sum counts it
-    rows.push_back(*std::move(told));
+    auto reported = parse_line(line);
+    if (!reported || text_at(*reported, "class") != "xid") continue;
+    reported->get_object()["count"] = 0;  // the sum counts it
+    rows.push_back(*std::move(reported));
   }
-  for (const auto& told : rows_at(sum, "messages")) rows.push_back(told);
+  for (const auto& reported : rows_at(sum, "messages")) rows.push_back(reported);
   return rows;
 }
 
@@ -209,13 +210,13 @@ void add_first_events(std::string_view text, const Names& names, Findings& findi
   for (const auto& line : timed_lines(text)) {
     const bool is_message = line.text.starts_with(kMessage);
     if (!is_message && !may_be_held_back(line.text)) continue;
-    auto told = parse_line(line.text);
-    if (!told) continue;
+    auto reported = parse_line(line.text);
+    if (!reported) continue;
     if (is_message) {
-      messages.push_back(*std::move(told));
+      messages.push_back(*std::move(reported));
       continue;
     }
-    const auto* parts = find(*told, "parts");
+    const auto* parts = find(*reported, "parts");
     if (parts == nullptr || !parts->is_object()) continue;
     for (const auto& [part, values] : parts->get_object()) {
       const auto* words = find(values, "throttle");
@@ -236,11 +237,11 @@ class SeriesReader {
   SeriesReader(const Names& names, SeriesRecorder& into) : names_{names}, into_{into} {}
 
   void read(const TimedLine& line) {
-    const auto told = parse_line(line.text);
-    if (!told) return;
-    if (line.text.starts_with(kMessage)) return read_message(line.seconds, *told);
+    const auto reported = parse_line(line.text);
+    if (!reported) return;
+    if (line.text.starts_with(kMessage)) return read_message(line.seconds, *reported);
     std::vector<std::string> faults;
-    if (const auto* parts = find(*told, "parts"); parts != nullptr && parts->is_object())
+    if (const auto* parts = find(*reported, "parts"); parts != nullptr && parts->is_object())
       for (const auto& [part, values] : parts->get_object())
         if (values.is_object())
           read_part(line.seconds, script::clean(part), values.get_object(), faults);
@@ -248,11 +249,12 @@ class SeriesReader {
   }
 
  private:
-  void read_message(double seconds, const json::value& told) {
-    if (text_at(told, "weight") == "harmless") return;
-    const auto part = names_.of(text_at(told, "part").value_or("node"));
-    const auto code = number_at(told, "code");
-    into_.fault(seconds, part + ": " + script::clean(text_at(told, "class").value_or("message")) +
+  void read_message(double seconds, const json::value& reported) {
+    if (text_at(reported, "weight") == "harmless") return;
+    const auto part = names_.of(text_at(reported, "part").value_or("node"));
+    const auto code = number_at(reported, "code");
+    into_.fault(seconds, part + ": " +
+                             script::clean(text_at(reported, "class").value_or("message")) +
                              (code ? " " + plain(*code, 0) : ""));
   }
 

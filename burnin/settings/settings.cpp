@@ -212,29 +212,30 @@ Result<Reported> reported_by(std::string_view stage, const Output& output,
   if (agent)
     return Reported{std::move(agent->settings), note_of(*agent, "guard"),
                     note_of(*agent, "guard-why"), note_of(*agent, "record")};
-  Reported told{.guard = script_word(output, "cupel-guard: "),
-                .record = script_word(output, "cupel-record: ")};
+  Reported reported{.guard = script_word(output, "cupel-guard: "),
+                    .record = script_word(output, "cupel-record: ")};
   for (const auto line : lines(output.text)) {
-    if (told.lines.size() >= kMostLines) break;
-    if (auto one = script_line(line)) told.lines.push_back(*std::move(one));
+    if (reported.lines.size() >= kMostLines) break;
+    if (auto one = script_line(line)) reported.lines.push_back(*std::move(one));
   }
-  return told;
+  return reported;
 }
 
 /// What the node cannot undo by itself is no fault of it.
-void add_guard(const Reported& told, Findings& findings) {
-  const auto why = told.guard_why && !told.guard_why->empty() ? " (" + *told.guard_why + ")" : "";
-  if (!told.guard)
+void add_guard(const Reported& reported, Findings& findings) {
+  const auto why =
+      reported.guard_why && !reported.guard_why->empty() ? " (" + *reported.guard_why + ")" : "";
+  if (!reported.guard)
     findings.unknown.push_back({"put back by the node itself", "systemd",
                                 "absent: it is put back by the run alone, or the next one" + why});
-  else if (!script::finite(*told.guard))
+  else if (!script::finite(*reported.guard))
     findings.unknown.push_back({"put back by the node itself after a restart", "systemd",
                                 "no timer could be laid on its disk" + why});
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {
-  TRY(const auto told, reported_by("settings", output, kMeasures));
-  if (std::ranges::find(told.lines, "set", &SettingLine::did) == told.lines.end())
+  TRY(const auto reported, reported_by("settings", output, kMeasures));
+  if (std::ranges::find(reported.lines, "set", &SettingLine::did) == reported.lines.end())
     return Error{Code::kNoMeasurement, "nothing was set: " + script::complaint(output)};
   if (output.exit_status != 0)
     return Error{Code::kNoMeasurement, fmt::format("it ended with exit status {} half done: {}",
@@ -242,7 +243,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   Findings findings;
   double restarts = 0, all = 0;
   std::map<std::string, double, std::less<>> failed;
-  for (const auto& line : told.lines) {
+  for (const auto& line : reported.lines) {
     if (line.did != "set") continue;
     const bool met = line.wanted == line.is || line.why.starts_with(kInside);
     failed[line.part] += met ? 0 : 1;
@@ -256,34 +257,35 @@ Result<Findings> parse(const Profile&, const Output& output) {
   for (const auto& [part, count] : failed)
     findings.measurements.push_back({"settings.failed", part, count, "count"});
   findings.measurements.push_back({"settings.restart", "", restarts, "count"});
-  add_guard(told, findings);
+  add_guard(reported, findings);
   return findings;
 }
 
 /// What was no longer as it was set when the run came to put it back: what was measured meanwhile
 /// was measured under other settings. Its count.
-double add_lost(const Reported& told, Findings& findings) {
+double add_lost(const Reported& reported, Findings& findings) {
   double lost = 0;
-  for (const auto& line : told.lines) {
+  for (const auto& line : reported.lines) {
     if (line.did != "held" || line.wanted == line.is) continue;
     ++lost;
     findings.facts["settings.lost." + line.part] =
         script::clean(fmt::format("{}: was set to {}, and is {}", line.key, line.wanted, line.is));
   }
-  if (!told.record->starts_with("before") || told.record->ends_with("by the run")) return lost;
+  if (!reported.record->starts_with("before") || reported.record->ends_with("by the run"))
+    return lost;
   findings.facts["settings.lost"] =
-      script::clean(fmt::format("all of it was put back {}", *told.record));
+      script::clean(fmt::format("all of it was put back {}", *reported.record));
   return std::max(lost, 1.0);
 }
 
 Result<Findings> parse_restore(const Profile&, const Output& output) {
-  TRY(const auto told, reported_by(kRestore, output, kRestoreMeasures));
-  if (!told.record)
+  TRY(const auto reported, reported_by(kRestore, output, kRestoreMeasures));
+  if (!reported.record)
     return Error{Code::kNoMeasurement,
                  "it is not known whether anything was put back: " + script::complaint(output)};
   Findings findings;
   double left = 0, restored = 0;
-  for (const auto& line : told.lines) {
+  for (const auto& line : reported.lines) {
     if (line.did != "restored") continue;
     const bool is_back = line.before == line.is && line.why != kNeedsRestart;
     (is_back ? restored : left) += 1;
@@ -292,13 +294,13 @@ Result<Findings> parse_restore(const Profile&, const Output& output) {
           fmt::format("{}: was {}, is {}; {}", line.key, line.before, line.is, line.why));
   }
   // The node's own word goes before what we could read of it.
-  const auto& record = *told.record;
+  const auto& record = *reported.record;
   const bool is_gone = record == "none" || record == "gone" || record.starts_with("before");
   if (!is_gone) left = std::max(left, 1.0);
   findings.facts["settings.record"] = record;
   findings.measurements.push_back({"settings.left", "", left, "count"});
   findings.measurements.push_back({"settings.restored", "", restored, "count"});
-  findings.measurements.push_back({"settings.lost", "", add_lost(told, findings), "count"});
+  findings.measurements.push_back({"settings.lost", "", add_lost(reported, findings), "count"});
   return findings;
 }
 
@@ -322,8 +324,8 @@ fi
 /// A node that knows nothing of what this run has set has lost its record, as one that boots from
 /// an image does: what outlives a restart may still be set.
 std::string why_in_doubt(const Findings& undone, const std::vector<Findings>& changed) {
-  const auto told = undone.facts.find("settings.record");
-  if (told == undone.facts.end() || told->second != "none") return {};
+  const auto reported = undone.facts.find("settings.record");
+  if (reported == undone.facts.end() || reported->second != "none") return {};
   double set = 0;
   for (const auto& findings : changed)
     for (const auto& each : findings.measurements)

@@ -94,10 +94,10 @@ class Reader {
  private:
   void read_test(const json::value& test);
   void read_result(const std::string& test, const json::value& result);
-  void count(const std::string& part, const Sourced& told, bool complains);
+  void count(const std::string& part, const Sourced& reported, bool complains);
   std::string read_errors(const json::value& result, const std::string& part);
   std::string part_of(const json::value& result) const;
-  void say(const std::string& part, const Sourced& told);
+  void say(const std::string& part, const Sourced& reported);
 
   const ToolGpus& gpus_;
   Tally node_{};
@@ -128,8 +128,8 @@ std::string Reader::part_of(const json::value& result) const {
 /// Counts each error of a result; gives the first one's words. DCGM 2 says a text, 3 and 4 say
 /// objects; the text of 3's first level is in "warnings" of such an object.
 std::string Reader::read_errors(const json::value& result, const std::string& part) {
-  const auto* told = find(result, "warnings");
-  if (told == nullptr) return {};
+  const auto* reported = find(result, "warnings");
+  if (reported == nullptr) return {};
   std::string first;
   const auto add = [&](const json::value& one) {
     const auto text = one.is_string()        ? std::optional{std::string{one.get_string()}}
@@ -142,40 +142,41 @@ std::string Reader::read_errors(const json::value& result, const std::string& pa
     const auto id = number_at(one, "error_id");
     first = (id ? fmt::format("error {:.0f}: ", *id) : std::string{}) + text.value_or("no words");
   };
-  if (told->is_array()) {
-    for (const auto& one : told->get_array()) add(one);
-  } else if (told->is_object() || (told->is_string() && !told->get_string().empty())) {
-    add(*told);
+  if (reported->is_array()) {
+    for (const auto& one : reported->get_array()) add(one);
+  } else if (reported->is_object() || (reported->is_string() && !reported->get_string().empty())) {
+    add(*reported);
   }
   return first;
 }
 
-void Reader::say(const std::string& part, const Sourced& told) {
-  const auto fact = script::clean(told.test + (part.empty() ? "" : " of " + part));
-  const auto words = script::clean(told.status + (told.why.empty() ? "" : ", " + told.why));
-  if (told.status == "Fail" || told.status == "Warn") {
+void Reader::say(const std::string& part, const Sourced& reported) {
+  const auto fact = script::clean(reported.test + (part.empty() ? "" : " of " + part));
+  const auto words =
+      script::clean(reported.status + (reported.why.empty() ? "" : ", " + reported.why));
+  if (reported.status == "Fail" || reported.status == "Warn") {
     if (findings_.facts.size() < kMostWords) findings_.facts["dcgm: " + fact] = words;
   } else if (findings_.unknown.size() < kMostWords) {
     findings_.unknown.push_back({fact, std::string{kSource}, words});
   }
 }
 
-void Reader::count(const std::string& part, const Sourced& told, bool complains) {
+void Reader::count(const std::string& part, const Sourced& reported, bool complains) {
   const auto add = [&](double Tally::* what) {
     ++(node_.*what);
     if (!part.empty()) ++(parts_[part].*what);
   };
-  if (told.status == "Pass" && !complains) return add(&Tally::passed);
+  if (reported.status == "Pass" && !complains) return add(&Tally::passed);
   // One that says Pass and warns beside it has not passed: NVIDIA/DCGM issue 284.
-  if (told.status == "Pass") {
-    auto warned = told;
+  if (reported.status == "Pass") {
+    auto warned = reported;
     warned.status = "Warn";
     say(part, warned);
     return add(&Tally::warned);
   }
-  say(part, told);
-  if (told.status == "Fail") return add(&Tally::failed);
-  if (told.status == "Warn") return add(&Tally::warned);
+  say(part, reported);
+  if (reported.status == "Fail") return add(&Tally::failed);
+  if (reported.status == "Warn") return add(&Tally::warned);
   add(&Tally::skipped);  // "Skip", "Not Run", and words that no version says
 }
 
@@ -186,18 +187,18 @@ void Reader::read_result(const std::string& test, const json::value& result) {
     lost_ = true;
     return;
   }
-  Sourced told{.test = test, .status = text_at(result, "status").value_or("no status")};
-  if (told.status.starts_with("Skip")) told.status = "Skip";
+  Sourced reported{.test = test, .status = text_at(result, "status").value_or("no status")};
+  if (reported.status.starts_with("Skip")) reported.status = "Skip";
   const auto error = read_errors(result, part);
-  told.why = error;
-  if (told.why.empty())
+  reported.why = error;
+  if (reported.why.empty())
     if (const auto* info = find(result, "info"))
-      told.why =
+      reported.why =
           info->is_string() ? std::string{info->get_string()}
           : info->is_array() && !info->get_array().empty() && info->get_array()[0].is_string()
               ? std::string{info->get_array()[0].get_string()}
               : "";
-  count(part, told, !error.empty());
+  count(part, reported, !error.empty());
 }
 
 void Reader::read_test(const json::value& test) {

@@ -93,9 +93,9 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
 }
 
 /// An int that was added to until it overflowed: what it would be were it not signed.
-double count_of(std::int64_t told) {
+double count_of(std::int64_t reported) {
   constexpr double kRange = 4294967296.0;
-  return told < 0 ? static_cast<double>(told) + kRange : static_cast<double>(told);
+  return reported < 0 ? static_cast<double>(reported) + kRange : static_cast<double>(reported);
 }
 
 std::optional<std::int64_t> first_number(std::string_view piece) {
@@ -120,21 +120,21 @@ void read_work(std::string_view piece, Burnt& gpu) {
 }
 
 void read_errors(std::string_view piece, Burnt& gpu) {
-  const auto told = first_number(piece);
+  const auto reported = first_number(piece);
   if (piece.contains("DIED")) gpu.died = true;
-  if (!told || *told < INT32_MIN || *told > INT32_MAX) {
+  if (!reported || *reported < INT32_MIN || *reported > INT32_MAX) {
     gpu.uncounted = true;
     return;
   }
-  const double now = count_of(*told);
+  const double now = count_of(*reported);
   gpu.errors += now >= gpu.in_period ? now - gpu.in_period : now;
   gpu.in_period = now;
 }
 
 void read_heat(std::string_view piece, Burnt& gpu) {
-  const auto told = first_number(piece);
-  if (!told || *told < -100 || *told > 1000 || !piece.ends_with(" C")) return;
-  gpu.celsius = std::max(gpu.celsius.value_or(-1000), static_cast<double>(*told));
+  const auto reported = first_number(piece);
+  if (!reported || *reported < -100 || *reported > 1000 || !piece.ends_with(" C")) return;
+  gpu.celsius = std::max(gpu.celsius.value_or(-1000), static_cast<double>(*reported));
 }
 
 /// "50.0%  proc'd: ... errors: ... temps: ... power: ..."; power in new versions alone.

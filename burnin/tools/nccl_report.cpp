@@ -148,13 +148,13 @@ void TextReader::read(std::string_view line, CollectiveReport& report) {
 CollectiveTime time_at(const json::value& result, const char* group) {
   const auto* time = find(result, group);
   if (time == nullptr || !time->is_object()) return {};
-  const auto told = [&](const char* key) -> std::optional<double> {
+  const auto reported = [&](const char* key) -> std::optional<double> {
     const auto value = number_at(*time, key);
     return value && *value >= 0 && *value < 1e18 ? value : std::nullopt;
   };
-  auto micros = told("time");
-  if (!micros) micros = told("cpu_time");
-  return {micros, told("bus_bw"), told("nwrong")};
+  auto micros = reported("time");
+  if (!micros) micros = reported("cpu_time");
+  return {micros, reported("bus_bw"), reported("nwrong")};
 }
 
 void read_json(const json::value& document, CollectiveReport& report) {

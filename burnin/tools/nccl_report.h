@@ -8,7 +8,7 @@
 
 namespace cupel::burnin {
 
-/// One size, one way of placing the result. Nothing: "N/A", or not told.
+/// One size, one way of placing the result. Nothing: "N/A", or not reported.
 struct CollectiveTime {
   std::optional<double> micros{};
   std::optional<double> bus{};    // GB/s of 1e9 bytes
@@ -43,7 +43,7 @@ struct CollectiveReport {
 
 /// Columns are found by the header's names ("#wrong" or "error"), and where there is no header by
 /// the shape of 13 or 12 columns. What mpirun, srun or NCCL put in front of a row is passed over.
-/// Rows of several groups are not told apart. A last line without an end is cut short: no row.
+/// Rows of several groups are not reported apart. A last line without an end is cut short: no row.
 /// Source: NVIDIA/nccl-tests v2.9.0 to v2.19.6, src/util.cu and src/common.cu.
 CollectiveReport read_nccl_tests(std::string_view text);
 

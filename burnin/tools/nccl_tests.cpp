@@ -170,11 +170,11 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   if (!report.nccl.empty()) findings.facts["nccl.version"] = report.nccl;
   if (report.nvls) add("collective.nvls", "", *report.nvls ? 1.0 : 0.0, "", findings);
   const bool known = std::ranges::find(kOperations, operation) != kOperations.end();
-  const bool told = known && !report.rows.empty() && report.damaged == 0 &&
-                    report.largest()->out_of_place.bus.has_value();
+  const bool reported = known && !report.rows.empty() && report.damaged == 0 &&
+                        report.largest()->out_of_place.bus.has_value();
   // Only what was told is judged: without its bandwidth a run must not look like a good one.
-  if (!told && !found) return nothing_proven("no bus bandwidth of its largest size");
-  if (told) add_times(report, operation, run.note("nvls") == "off", findings);
+  if (!reported && !found) return nothing_proven("no bus bandwidth of its largest size");
+  if (reported) add_times(report, operation, run.note("nvls") == "off", findings);
   run.add_pin(findings);
   return findings;
 }

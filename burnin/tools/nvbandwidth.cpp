@@ -102,15 +102,15 @@ Report read_json(const json::value& root) {
   if (tests == nullptr || !tests->is_array()) return report;
   for (const auto& test : tests->get_array()) {
     if (report.tests.size() == kMostTests) break;
-    auto& told = report.tests.emplace_back(
+    auto& reported = report.tests.emplace_back(
         Sourced{text_at(test, "name").value_or(""), text_at(test, "status").value_or("no status")});
     const auto* matrix = find(test, "bandwidth_matrix");
     if (matrix == nullptr || !matrix->is_array()) continue;
     for (const auto& line : matrix->get_array()) {
-      auto& row = told.rows.emplace_back();
+      auto& row = reported.rows.emplace_back();
       if (line.is_array())
         for (const auto& cell : line.get_array()) row.push_back(cell_of(cell));
-      if (told.rows.size() > kMostGpus) break;
+      if (reported.rows.size() > kMostGpus) break;
     }
   }
   return report;
@@ -158,21 +158,22 @@ void add_unknown(std::string fact, std::string why, Findings& findings) {
 }
 
 /// A table that is not as wide as its GPUs, or not square where it is of pairs, is no table.
-bool is_whole(const Test& test, const Sourced& told) {
-  const auto width = told.rows.empty() ? 0 : told.rows.front().size();
+bool is_whole(const Test& test, const Sourced& reported) {
+  const auto width = reported.rows.empty() ? 0 : reported.rows.front().size();
   const auto height = test.of_pairs ? width : 1;
-  return width > 0 && width <= kMostGpus && told.rows.size() == height &&
-         std::ranges::all_of(told.rows, [&](const Row& row) { return row.size() == width; });
+  return width > 0 && width <= kMostGpus && reported.rows.size() == height &&
+         std::ranges::all_of(reported.rows, [&](const Row& row) { return row.size() == width; });
 }
 
-void add_cells(const Test& test, const Sourced& told, const ToolGpus& gpus, Findings& findings) {
-  for (int row = 0; row < static_cast<int>(told.rows.size()); ++row)
-    for (int column = 0; column < static_cast<int>(told.rows[row].size()); ++column) {
+void add_cells(const Test& test, const Sourced& reported, const ToolGpus& gpus,
+               Findings& findings) {
+  for (int row = 0; row < static_cast<int>(reported.rows.size()); ++row)
+    for (int column = 0; column < static_cast<int>(reported.rows[row].size()); ++column) {
       // Old versions write 0.00 for what a GPU does not copy to itself.
       if (test.of_pairs && row == column) continue;
       const auto part =
           test.of_pairs ? gpus.name(row) + "-" + gpus.name(column) : gpus.name(column);
-      const auto& cell = told.rows[row][column];
+      const auto& cell = reported.rows[row][column];
       const auto value = script::finite(cell);
       if (value && *value >= 0)
         findings.measurements.push_back({std::string{test.measure}, part, *value, "GB/s"});
@@ -181,15 +182,16 @@ void add_cells(const Test& test, const Sourced& told, const ToolGpus& gpus, Find
     }
 }
 
-void add_test(const Sourced& told, const ToolGpus& gpus, Findings& findings) {
-  const auto* test = std::ranges::find(kTests, std::string_view{told.name}, &Test::name);
+void add_test(const Sourced& reported, const ToolGpus& gpus, Findings& findings) {
+  const auto* test = std::ranges::find(kTests, std::string_view{reported.name}, &Test::name);
   if (test == kTests.end()) return;
   const bool twice = std::ranges::any_of(
       findings.measurements, [&](const Measurement& each) { return each.name == test->measure; });
-  if (twice) return add_unknown(told.name, "it is reported twice", findings);
-  if (told.status != "Passed") return add_unknown(told.name, told.status, findings);
-  if (!is_whole(*test, told)) return add_unknown(told.name, "its table is not whole", findings);
-  add_cells(*test, told, gpus, findings);
+  if (twice) return add_unknown(reported.name, "it is reported twice", findings);
+  if (reported.status != "Passed") return add_unknown(reported.name, reported.status, findings);
+  if (!is_whole(*test, reported))
+    return add_unknown(reported.name, "its table is not whole", findings);
+  add_cells(*test, reported, gpus, findings);
 }
 
 /// Of pairs only those that were told are judged: this says that none is missing, and whose fault

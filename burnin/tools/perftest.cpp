@@ -105,8 +105,8 @@ std::optional<std::vector<double>> numbers_of(std::string_view line) {
 }
 
 void keep(PerftestRow row, std::vector<PerftestRow>& rows) {
-  const bool told = row.average || row.mean;
-  if (row.bytes <= 0 || row.iterations <= 0 || !told) return;
+  const bool reported = row.average || row.mean;
+  if (row.bytes <= 0 || row.iterations <= 0 || !reported) return;
   const auto same = std::ranges::find(rows, row.bytes, &PerftestRow::bytes);
   if (same != rows.end())
     *same = row;

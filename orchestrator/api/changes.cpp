@@ -41,23 +41,24 @@ controller::RunFlags flags_of(const Call& call) {
 }
 
 /// A run whose nodes the person may see all of. A change of it is about all of them.
-std::variant<std::shared_ptr<const store::Run>, Problem> run_to_change(Desk& desk,
+std::variant<std::shared_ptr<const store::Run>, Problem> run_to_change(RequestHandler& handler,
                                                                        const Call& call) {
-  auto run = desk.run_for(call);
+  auto run = handler.run_for(call);
   if (!run) return problem_of(run.error());
   return *std::move(run);
 }
 
 /// Behind an entry of the audit log that came to nothing.
-Problem failed(Desk& desk, const Call& call, std::string_view what, const Error& error) {
+Problem failed(RequestHandler& handler, const Call& call, std::string_view what,
+               const Error& error) {
   [[maybe_unused]] const auto noted =
-      desk.note(call.identity, fmt::format("{}-failed", what), {{"why", error.what}});
+      handler.note(call.identity, fmt::format("{}-failed", what), {{"why", error.what}});
   return problem_of(error);
 }
 
 /// What its stages need on this machine. A look goes without: it says what it could not read.
-std::optional<Problem> missing_here(Desk& desk, const controller::Planned& planned) {
-  const ssh::ProgramShelf shelf{ssh::program_folders(desk.shared().programs)};
+std::optional<Problem> missing_here(RequestHandler& handler, const controller::Planned& planned) {
+  const ssh::ProgramShelf shelf{ssh::program_folders(handler.shared().programs)};
   const auto missing = controller::missing_programs(planned.plan, shelf);
   if (missing.empty()) return std::nullopt;
   return Problem{409, "conflict", missing + "; nothing was touched"};
@@ -65,19 +66,19 @@ std::optional<Problem> missing_here(Desk& desk, const controller::Planned& plann
 
 /// Begins it, with an entry of the audit log before and one with its number behind: the run's
 /// journal has who began it, too.
-Reply begin(Desk& desk, const Call& call, const controller::Planned& planned,
+Reply begin(RequestHandler& handler, const Call& call, const controller::Planned& planned,
             controller::RunFlags flags, std::string_view what, json::object data) {
-  const auto noted = desk.note(call.identity, what, std::move(data));
+  const auto noted = handler.note(call.identity, what, std::move(data));
   if (!noted) return problem_of(noted.error());
-  const auto submitted = controller::submit(desk.store(), planned,
+  const auto submitted = controller::submit(handler.store(), planned,
                                             {.flags = std::move(flags),
                                              .begun_by = call.identity.signature(),
                                              .where = controller::Where::background,
                                              .request = call.change});
-  if (!submitted) return failed(desk, call, what, submitted.error());
+  if (!submitted) return failed(handler, call, what, submitted.error());
   const auto run = submitted->run.id;
   [[maybe_unused]] const auto numbered =
-      desk.note(call.identity, fmt::format("{}-done", what), {{"run", run}});
+      handler.note(call.identity, fmt::format("{}-done", what), {{"run", run}});
   return answer_with(201, {{"run", run}}, fmt::format("/api/v1/runs/{}", run));
 }
 
@@ -100,8 +101,8 @@ std::optional<engine::Command::Kind> kind_of(const std::string& word) {
 }
 
 /// Node and step are ones of the run, and the person may see the node.
-std::optional<Problem> wrong_target(Desk& desk, const Call& call, const store::Run& run,
-                                    const engine::Command& command) {
+std::optional<Problem> wrong_target(RequestHandler& handler, const Call& call,
+                                    const store::Run& run, const engine::Command& command) {
   using Kind = engine::Command::Kind;
   std::vector<Fault> faults;
   const bool of_node = command.kind == Kind::retry || command.kind == Kind::skip;
@@ -118,9 +119,9 @@ std::optional<Problem> wrong_target(Desk& desk, const Call& call, const store::R
     faults.push_back({"body.reason", "is missing"});
   const bool has_node =
       command.node.empty() || (std::ranges::find(run.nodes, command.node) != run.nodes.end() &&
-                               desk.sees(call, run.id, command.node));
+                               handler.sees(call, run.id, command.node));
   if (!has_node) faults.push_back({"body.node", "is none of the run"});
-  const auto head = desk.head_of(run.id);
+  const auto head = handler.head_of(run.id);
   if (head && !command.step.empty()) {
     const auto* steps = (*head)->begin.if_contains("steps");
     const bool known = steps == nullptr || !steps->is_array() ||
@@ -133,44 +134,44 @@ std::optional<Problem> wrong_target(Desk& desk, const Call& call, const store::R
     const auto first = faults.front();
     return invalid(fmt::format("{} {}", first.where, first.what), std::move(faults));
   }
-  if (command.node.empty() && !desk.sees_all(call, run))
+  if (command.node.empty() && !handler.sees_all(call, run))
     return Problem{403, "forbidden", "the run has nodes in racks that are not yours"};
   return std::nullopt;
 }
 
 }  // namespace
 
-Reply start_run(Desk& desk, const Call& call) {
-  auto planned = plan_of_request(desk, call);
+Reply start_run(RequestHandler& handler, const Call& call) {
+  auto planned = plan_of_request(handler, call);
   if (const auto* problem = std::get_if<Problem>(&planned)) return *problem;
   const auto& plan = *std::get<std::unique_ptr<controller::Planned>>(planned);
-  if (auto problem = missing_here(desk, plan)) return *std::move(problem);
-  return begin(desk, call, plan, flags_of(call), "start-run",
+  if (auto problem = missing_here(handler, plan)) return *std::move(problem);
+  return begin(handler, call, plan, flags_of(call), "start-run",
                {{"playbook", call.body_text("playbook")},
                 {"nodes", call.body_text("nodes")},
                 {"reason", call.body_text("reason")}});
 }
 
-Reply start_look(Desk& desk, const Call& call) {
-  const auto planned = look_of_request(desk, call);
+Reply start_look(RequestHandler& handler, const Call& call) {
+  const auto planned = look_of_request(handler, call);
   if (const auto* problem = std::get_if<Problem>(&planned)) return *problem;
-  return begin(desk, call, *std::get<std::unique_ptr<controller::Planned>>(planned),
+  return begin(handler, call, *std::get<std::unique_ptr<controller::Planned>>(planned),
                flags_of_one_node(call), "look",
                {{"node", call.text("node")}, {"reason", call.body_text("reason")}});
 }
 
-Reply requalify_node(Desk& desk, const Call& call) {
-  const auto found = requalification_of_request(desk, call);
+Reply requalify_node(RequestHandler& handler, const Call& call) {
+  const auto found = requalification_of_request(handler, call);
   if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
   const auto& all = std::get<Requalification>(found);
   if (!all.planned) return nothing_to_run(all);
-  if (auto problem = missing_here(desk, *all.planned)) return *std::move(problem);
+  if (auto problem = missing_here(handler, *all.planned)) return *std::move(problem);
   auto flags = flags_of_one_node(call);
   // What was found by a machine that failed, or by another one, is kept of no run.
   if (!all.asked.after_swap && !all.known.is_new_machine)
     flags.requalifies = requalify::renewed_by(all.known, all.selection);
   const auto& parts = all.asked.replaced;
-  return begin(desk, call, *all.planned, std::move(flags), "requalify",
+  return begin(handler, call, *all.planned, std::move(flags), "requalify",
                {{"node", all.asked.node},
                 {"of_run", all.known.base.run.id},
                 {"looked", all.asked.looked},
@@ -180,11 +181,11 @@ Reply requalify_node(Desk& desk, const Call& call) {
                 {"reason", call.body_text("reason")}});
 }
 
-Reply resume_run(Desk& desk, const Call& call) {
-  const auto found = run_to_change(desk, call);
+Reply resume_run(RequestHandler& handler, const Call& call) {
+  const auto found = run_to_change(handler, call);
   if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
   const auto& run = *std::get<std::shared_ptr<const store::Run>>(found);
-  if (!desk.sees_all(call, run))
+  if (!handler.sees_all(call, run))
     return Problem{403, "forbidden", "the run has nodes in racks that are not yours"};
   if (is_over(run))
     return Problem{
@@ -192,17 +193,17 @@ Reply resume_run(Desk& desk, const Call& call) {
         fmt::format("run {} is {}: there is nothing to resume", run.id, to_string(run.phase))};
   auto planned = controller::plan_again(run);
   if (!planned) return Problem{409, "conflict", controller::to_string(planned.error())};
-  const auto noted = desk.note(call.identity, "resume-run",
-                               {{"run", run.id}, {"reason", call.body_text("reason")}});
+  const auto noted = handler.note(call.identity, "resume-run",
+                                  {{"run", run.id}, {"reason", call.body_text("reason")}});
   if (!noted) return problem_of(noted.error());
-  const auto submitted = controller::submit_again(desk.store(), **planned, run,
+  const auto submitted = controller::submit_again(handler.store(), **planned, run,
                                                   {.where = controller::Where::background});
-  if (!submitted) return failed(desk, call, "resume-run", submitted.error());
+  if (!submitted) return failed(handler, call, "resume-run", submitted.error());
   return answer_with(202, {{"run", run.id}});
 }
 
-Reply give_command(Desk& desk, const Call& call) {
-  const auto found = run_to_change(desk, call);
+Reply give_command(RequestHandler& handler, const Call& call) {
+  const auto found = run_to_change(handler, call);
   if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
   const auto& run = *std::get<std::shared_ptr<const store::Run>>(found);
   engine::Command command;
@@ -212,7 +213,7 @@ Reply give_command(Desk& desk, const Call& call) {
   command.step = call.body_text("step");
   command.text = call.body_text("reason");
   command.by = call.identity.signature();
-  if (const auto problem = wrong_target(desk, call, run, command)) return *problem;
+  if (const auto problem = wrong_target(handler, call, run, command)) return *problem;
   if (is_over(run))
     return Problem{409, "conflict",
                    fmt::format("run {} is {} already", run.id, to_string(run.phase))};
@@ -220,10 +221,10 @@ Reply give_command(Desk& desk, const Call& call) {
   for (const auto& [key, text] :
        {std::pair{"node", command.node}, {"step", command.step}, {"reason", command.text}})
     if (!text.empty()) data[key] = text;
-  const auto noted = desk.note(call.identity, "command", std::move(data));
+  const auto noted = handler.note(call.identity, "command", std::move(data));
   if (!noted) return problem_of(noted.error());
-  const auto id = desk.store().ask(command);
-  if (!id) return failed(desk, call, "command", id.error());
+  const auto id = handler.store().ask(command);
+  if (!id) return failed(handler, call, "command", id.error());
   return answer_with(202,
                      {{"command", *id},
                       {"kind", to_string(command.kind)},
@@ -232,15 +233,15 @@ Reply give_command(Desk& desk, const Call& call) {
                      fmt::format("/api/v1/runs/{}/commands/{}", run.id, *id));
 }
 
-Reply set_locator(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply set_locator(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   const auto* node = inventory ? inventory->node(call.text("node")) : nullptr;
   if (node == nullptr || !call.identity.sees_rack(node->rack))
     return not_found(fmt::format("the inventory has no node '{}'", call.text("node")));
   const bool on = call.body.at("on").get_bool();
-  const auto noted = desk.note(call.identity, "locate", {{"node", node->name}, {"on", on}});
+  const auto noted = handler.note(call.identity, "locate", {{"node", node->name}, {"on", on}});
   if (!noted) return problem_of(noted.error());
-  controller::Connections connections{*inventory, desk.store()};
+  controller::Connections connections{*inventory, handler.store()};
   const auto bmc = connections.bmc(*node);
   auto work = [](bmc::Bmc& asked, bool wanted) -> Task<Result<void>> {
     const auto done = co_await asked.locator.set(wanted, Deadline::in(kLocatorPatience));
@@ -249,7 +250,7 @@ Reply set_locator(Desk& desk, const Call& call) {
     co_return ok();
   }(*bmc, on);
   const auto done = run_to_end(connections.io(), std::move(work));
-  if (!done) return failed(desk, call, "locate", done.error());
+  if (!done) return failed(handler, call, "locate", done.error());
   return answer_with(200, {{"node", node->name}, {"on", on}});
 }
 

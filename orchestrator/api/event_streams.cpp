@@ -47,8 +47,8 @@ Result<StreamPlace> all_place(std::string_view after) {
 }
 
 /// Runs that begin while a stream of all is read.
-Result<void> add_new_runs(Desk& desk, StreamPlace& place) {
-  TRY(const auto newest, desk.journal().newest_run());
+Result<void> add_new_runs(RequestHandler& handler, StreamPlace& place) {
+  TRY(const auto newest, handler.journal().newest_run());
   if (newest <= place.newest) return ok();
   for (auto run = place.newest + 1; run <= newest && place.at.size() < kMostStreamRuns; ++run)
     place.at[run] = 0;
@@ -72,7 +72,7 @@ class EventFeed final : public Feed {
   Task<std::optional<std::string>> next() override {
     for (;;) {
       const auto heard = bell_.rung();
-      auto piece = co_await on_desk_([this](Desk& desk) { return read(desk); });
+      auto piece = co_await on_desk_([this](RequestHandler& handler) { return read(handler); });
       if (!piece) co_return std::nullopt;
       const auto now = Clock::now();
       const bool silent = now - sent_ >= pace_.heartbeat;
@@ -97,17 +97,17 @@ class EventFeed final : public Feed {
     return std::max(left, milliseconds{1});
   }
 
-  Result<std::string> read(Desk& desk) {
-    TRY(check_identity(desk));
+  Result<std::string> read(RequestHandler& handler) {
+    TRY(check_identity(handler));
     if (!std::exchange(begun_, true)) return std::string{"retry: 2000\n\n"};
     const auto before = place_;
-    auto piece = stream_piece(desk, place_, identity_);
+    auto piece = stream_piece(handler, place_, identity_);
     moved_ = place_ != before;
     return piece;
   }
 
   /// Whoever may not ask any more is not to be answered either.
-  Result<void> check_identity(Desk& desk) {
+  Result<void> check_identity(RequestHandler& handler) {
     const auto wall = report::wall_now();
     const bool expired = identity_.expires != engine::WallTime{} && identity_.expires <= wall;
     if (expired) return Error{Code::kRefused, "the login has expired"};
@@ -116,8 +116,9 @@ class EventFeed final : public Feed {
     if (!is_due) return ok();
     checked_ = now;
     // A session's own row, which a logout takes.
-    if (!identity_.token.empty()) return desk.authenticator().tokens().check(identity_.token, wall);
-    return desk.authenticator().check_again(identity_, *desk.shared().site.get());
+    if (!identity_.token.empty())
+      return handler.authenticator().tokens().check(identity_.token, wall);
+    return handler.authenticator().check_again(identity_, *handler.shared().site.get());
   }
 
   Bell& bell_;
@@ -159,11 +160,12 @@ std::string StreamPlace::text() const {
   return all ? fmt::format("{};{}", newest, runs) : runs;
 }
 
-Result<StreamPlace> stream_begin(Desk& desk, engine::RunId run, std::string_view after) {
+Result<StreamPlace> stream_begin(RequestHandler& handler, engine::RunId run,
+                                 std::string_view after) {
   const bool now = after == "now";
   if (run != 0) {
     if (now) {
-      TRY(const auto end, desk.ends().of(run));
+      TRY(const auto end, handler.ends().of(run));
       return StreamPlace{.at = {{run, end.sequence}}};
     }
     if (after.empty()) return StreamPlace{.at = {{run, 0}}};
@@ -172,24 +174,25 @@ Result<StreamPlace> stream_begin(Desk& desk, engine::RunId run, std::string_view
     return StreamPlace{.at = {*at}};
   }
   StreamPlace place{.all = true};
-  TRY(place.newest, desk.journal().newest_run());
+  TRY(place.newest, handler.journal().newest_run());
   if (!after.empty() && !now) {
     TRY(auto last, all_place(after));
     // Of a store that was put back since: its next runs have numbers that the reader knows.
     last.newest = std::min(last.newest, place.newest);
     return last;
   }
-  TRY(const auto open, desk.journal().open_runs());
+  TRY(const auto open, handler.journal().open_runs());
   for (const auto each : open) {
-    TRY(const auto end, desk.ends().of(each));
+    TRY(const auto end, handler.ends().of(each));
     place.at[each] = end.sequence;
   }
   return place;
 }
 
-Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity& identity) {
+Result<std::string> stream_piece(RequestHandler& handler, StreamPlace& place,
+                                 const Identity& identity) {
   if (place.all) {
-    TRY(add_new_runs(desk, place));
+    TRY(add_new_runs(handler, place));
   }
   std::vector<engine::RunId> runs;
   for (const auto& [run, sequence] : place.at) runs.push_back(run);
@@ -197,15 +200,15 @@ Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity&
   for (const auto run : runs) {
     if (text.size() >= kMostPiece) break;
     TRY(const auto page,
-        desk.journal().page(
+        handler.journal().page(
             {.run = run, .after = place.at[run], .most = kMostEvents, .most_bytes = kMostPiece}));
     bool over = false;
     for (const auto& event : page) {
       place.at[run] = event.sequence;
       over = over || ends_a_run(event.kind);
-      if (!may_see(desk, identity, event)) continue;
+      if (!may_see(handler, identity, event)) continue;
       text += stream_item(event, place.text(), identity);
-      ++desk.shared().counters.events_sent;
+      ++handler.shared().counters.events_sent;
     }
     // Nothing comes behind a run's end; a stream of that one run alone stays.
     if (over && place.all) place.at.erase(run);

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <set>
 
-#include "orchestrator/api/desk.h"
+#include "orchestrator/api/request_handler.h"
 #include "orchestrator/api/stream_place.h"
 
 namespace cupel::api {
@@ -30,14 +30,17 @@ class Bell {
 
 /// Where a stream begins: behind `after`; at the end of what is there for "now", and for a stream
 /// of all runs where nothing is said. Errors: kInvalid; kStorage.
-Result<StreamPlace> stream_begin(Desk& desk, engine::RunId run, std::string_view after);
+Result<StreamPlace> stream_begin(RequestHandler& handler, engine::RunId run,
+                                 std::string_view after);
 
 /// What was written behind the place, which moves; empty: nothing that the person may see. Bounded:
 /// where the place moved there may be more. Errors: kStorage.
-Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity& identity);
+Result<std::string> stream_piece(RequestHandler& handler, StreamPlace& place,
+                                 const Identity& identity);
 
 /// A desk's own thread, as streams use it.
-using OnDesk = std::function<Task<Result<std::string>>(std::function<Result<std::string>(Desk&)>)>;
+using OnDesk =
+    std::function<Task<Result<std::string>>(std::function<Result<std::string>(RequestHandler&)>)>;
 
 /// How many streams are open, and whose. From any thread.
 class FeedSlots {

@@ -73,10 +73,10 @@ std::string object_of(const store::EventText& event, const Identity& identity, s
 
 }  // namespace
 
-bool may_see(Desk& desk, const Identity& identity, const store::EventText& event) {
+bool may_see(RequestHandler& handler, const Identity& identity, const store::EventText& event) {
   if (identity.sees_all_racks()) return true;
-  if (event.node.empty()) return desk.sees_part(identity, event.run);
-  return identity.sees_rack(desk.rack_of(event.run, event.node));
+  if (event.node.empty()) return handler.sees_part(identity, event.run);
+  return identity.sees_rack(handler.rack_of(event.run, event.node));
 }
 
 std::string event_json(const store::EventText& event, const Identity& identity) {

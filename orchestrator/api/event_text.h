@@ -2,14 +2,14 @@
 // An event of a journal as the API shows it: the data as it was written, byte by byte, and what it
 // says to people. A list shows less of data that is large. A person who may not see all racks does
 // not get what names other nodes.
-#include "orchestrator/api/desk.h"
+#include "orchestrator/api/request_handler.h"
 
 namespace cupel::api {
 
 /// Bytes of JSON text: the most of one event's data that a list shows as it was written.
 inline constexpr std::size_t kMostListedData = 16u << 10;
 
-bool may_see(Desk& desk, const Identity& identity, const store::EventText& event);
+bool may_see(RequestHandler& handler, const Identity& identity, const store::EventText& event);
 
 /// One JSON object, without a line end.
 std::string event_json(const store::EventText& event, const Identity& identity);

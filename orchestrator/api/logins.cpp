@@ -33,8 +33,9 @@ json::object token_row(const store::AccessToken& token) {
 }
 
 /// Those whose racks the person may all see. Errors: kStorage.
-Result<std::vector<store::AccessToken>> tokens_for(Desk& desk, const Identity& identity) {
-  TRY(auto tokens, desk.authenticator().tokens().list());
+Result<std::vector<store::AccessToken>> tokens_for(RequestHandler& handler,
+                                                   const Identity& identity) {
+  TRY(auto tokens, handler.authenticator().tokens().list());
   if (identity.sees_all_racks()) return tokens;
   std::erase_if(tokens, [&](const store::AccessToken& token) {
     return !identity.racks.includes(token.racks);
@@ -44,34 +45,34 @@ Result<std::vector<store::AccessToken>> tokens_for(Desk& desk, const Identity& i
 
 }  // namespace
 
-Reply log_in(Desk& desk, const Call& call) {
+Reply log_in(RequestHandler& handler, const Call& call) {
   const auto token = call.body_text("token");
-  auto who = desk.authenticator().identify_token(call.request, token);
+  auto who = handler.authenticator().identify_token(call.request, token);
   if (auto* problem = std::get_if<Problem>(&who)) {
     // Who is slowed down is not looked at.
-    if (problem->status == 401) desk.note_refusal(call.request, "login-refused", token);
+    if (problem->status == 401) handler.note_refusal(call.request, "login-refused", token);
     return std::move(*problem);
   }
   auto identity = std::get<Identity>(std::move(who));
-  const auto site = desk.shared().site.get();
+  const auto site = handler.shared().site.get();
   const auto now = report::wall_now();
   const auto expires = std::min(identity.expires, now + site->settings.session);
   const auto session =
-      desk.authenticator().tokens().add({.name = identity.name,
-                                         .role = std::string{to_string(identity.role)},
-                                         .racks = identity.racks,
-                                         .session = true,
-                                         .parent = identity.token,
-                                         .made_by = identity.name,
-                                         .made = now,
-                                         .expires = expires});
+      handler.authenticator().tokens().add({.name = identity.name,
+                                            .role = std::string{to_string(identity.role)},
+                                            .racks = identity.racks,
+                                            .session = true,
+                                            .parent = identity.token,
+                                            .made_by = identity.name,
+                                            .made = now,
+                                            .expires = expires});
   if (!session) return problem_of(session.error());
-  const auto noted = desk.note(identity, "login", {{"session", store::token_id(*session)}});
+  const auto noted = handler.note(identity, "login", {{"session", store::token_id(*session)}});
   if (!noted) return problem_of(noted.error());
   identity.kind = Identity::Kind::session;
   identity.csrf = csrf_of(*session);
   identity.expires = expires;
-  auto reply = who_am_i(desk, {call.request, identity});
+  auto reply = who_am_i(handler, {call.request, identity});
   if (auto* answer = std::get_if<Answer>(&reply)) {
     const auto lasts = std::chrono::duration_cast<std::chrono::seconds>(expires - now).count();
     answer->fields.emplace_back("Set-Cookie", cookie(*session, lasts));
@@ -79,12 +80,12 @@ Reply log_in(Desk& desk, const Call& call) {
   return reply;
 }
 
-Reply log_out(Desk& desk, const Call& call) {
+Reply log_out(RequestHandler& handler, const Call& call) {
   if (call.identity.kind == Identity::Kind::session) {
-    const auto noted = desk.note(call.identity, "logout", {{"session", call.identity.token}});
+    const auto noted = handler.note(call.identity, "logout", {{"session", call.identity.token}});
     if (!noted) return problem_of(noted.error());
     const auto ended =
-        desk.authenticator().tokens().revoke(call.identity.token, report::wall_now());
+        handler.authenticator().tokens().revoke(call.identity.token, report::wall_now());
     if (!ended) return problem_of(ended.error());
   }
   Answer answer;
@@ -94,25 +95,25 @@ Reply log_out(Desk& desk, const Call& call) {
   return answer;
 }
 
-Reply list_tokens(Desk& desk, const Call& call) {
-  const auto tokens = tokens_for(desk, call.identity);
+Reply list_tokens(RequestHandler& handler, const Call& call) {
+  const auto tokens = tokens_for(handler, call.identity);
   if (!tokens) return problem_of(tokens.error());
   json::array items;
   for (const auto& token : *tokens) items.push_back(token_row(token));
   return list_answer(std::move(items), {});
 }
 
-Reply revoke_token(Desk& desk, const Call& call) {
+Reply revoke_token(RequestHandler& handler, const Call& call) {
   const auto id = call.text("id");
   if (!call.identity.sees_all_racks()) {
-    const auto theirs = tokens_for(desk, call.identity);
+    const auto theirs = tokens_for(handler, call.identity);
     if (!theirs) return problem_of(theirs.error());
     if (std::ranges::find(*theirs, id, &store::AccessToken::id) == theirs->end())
       return not_found(fmt::format("there is no token '{}'", printable(id)));
   }
-  const auto noted = desk.note(call.identity, "revoke-token", {{"token", id}});
+  const auto noted = handler.note(call.identity, "revoke-token", {{"token", id}});
   if (!noted) return problem_of(noted.error());
-  const auto revoked = desk.authenticator().tokens().revoke(id, report::wall_now());
+  const auto revoked = handler.authenticator().tokens().revoke(id, report::wall_now());
   if (!revoked) return problem_of(revoked.error());
   Answer answer;
   answer.status = 204;

@@ -136,8 +136,8 @@ void add_nodes(const LiveRun& live, const store::Run& run, Sums& sums) {
 }
 
 /// A run whose files have changed since has no plan, and so no watts.
-void add_power(Desk& desk, const LiveRun& live, const store::Run& run, Sums& sums) {
-  const auto planned = desk.plan_of(run);
+void add_power(RequestHandler& handler, const LiveRun& live, const store::Run& run, Sums& sums) {
+  const auto planned = handler.plan_of(run);
   if (!planned) return;
   for (const auto& level : power_levels(**planned, live)) {
     if (sums.watts.size() == kMostLevels && !sums.watts.contains(level.name)) continue;
@@ -147,16 +147,16 @@ void add_power(Desk& desk, const LiveRun& live, const store::Run& run, Sums& sum
 }
 
 /// How the runs that are not over stand. Errors: kStorage.
-Result<void> add_runs(Desk& desk, prometheus::Registry& registry) {
-  TRY(const auto open, desk.journal().open_runs());
-  const auto status = controller::read_status(desk.shared().state);
+Result<void> add_runs(RequestHandler& handler, prometheus::Registry& registry) {
+  TRY(const auto open, handler.journal().open_runs());
+  const auto status = controller::read_status(handler.shared().state);
   Sums sums;
   for (const auto id : open) {
-    TRY(const auto run, desk.store().run(id));
+    TRY(const auto run, handler.store().run(id));
     ++sums.runs[std::string{to_string(run.phase)}];
-    TRY(const auto* live, desk.runs().of(id, desk.journal()));
+    TRY(const auto* live, handler.runs().of(id, handler.journal()));
     add_nodes(*live, run, sums);
-    if (run.phase == engine::RunPhase::running) add_power(desk, *live, run, sums);
+    if (run.phase == engine::RunPhase::running) add_power(handler, *live, run, sums);
     sums.halts += static_cast<double>(live->folded().state.halts.size());
     if (const auto* one = controller::find(status, id))
       for (const auto& held : one->held) sums.held += static_cast<double>(held.nodes);
@@ -179,8 +179,8 @@ Result<void> add_runs(Desk& desk, prometheus::Registry& registry) {
 }
 
 /// What the service stands on.
-void add_service(Desk& desk, prometheus::Registry& registry) {
-  auto& shared = desk.shared();
+void add_service(RequestHandler& handler, prometheus::Registry& registry) {
+  auto& shared = handler.shared();
   gauge(registry, "cupel_api_connections", "Open connections",
         static_cast<double>(shared.connections ? shared.connections() : 0));
   gauge(registry, "cupel_api_streams", "Open event streams",
@@ -198,16 +198,16 @@ void add_service(Desk& desk, prometheus::Registry& registry) {
 
 }  // namespace
 
-Reply read_metrics(Desk& desk, const Call& call) {
+Reply read_metrics(RequestHandler& handler, const Call& call) {
   if (!call.identity.sees_all_racks())
     return Problem{403, "forbidden", "this counts all nodes, and you may see some of the racks"};
   prometheus::Registry registry;
-  const auto added = add_runs(desk, registry);
+  const auto added = add_runs(handler, registry);
   if (!added) return problem_of(added.error());
-  add_service(desk, registry);
+  add_service(handler, registry);
   auto families = registry.Collect();
-  add_requests(desk.shared().counters, families);
-  if (const auto read = add_bmcs(desk.shared(), families); !read)
+  add_requests(handler.shared().counters, families);
+  if (const auto read = add_bmcs(handler.shared(), families); !read)
     log::warning({}, "metrics-without-bmcs", read.error().what);
   const prometheus::TextSerializer serializer;
   Answer answer;

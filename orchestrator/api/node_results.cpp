@@ -116,22 +116,22 @@ Result<bool> NodeResults::catch_up(const store::JournalReader& journal, const Si
   return complete;
 }
 
-Reply list_history(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply list_history(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   const auto* node = inventory ? inventory->node(call.text("node")) : nullptr;
   if (node == nullptr || !call.identity.sees_rack(node->rack))
     return not_found(fmt::format("the inventory has no node '{}'", call.text("node")));
   const auto past =
-      desk.journal().past_of(node->name, static_cast<std::size_t>(call.integer("limit", kPast)));
+      handler.journal().past_of(node->name, static_cast<std::size_t>(call.integer("limit", kPast)));
   if (!past) return problem_of(past.error());
   boost::json::array items;
   for (const auto& each : *past) {
-    if (!desk.sees(call, each.run, node->name)) continue;
+    if (!handler.sees(call, each.run, node->name)) continue;
     boost::json::object row{{"run", each.run},
                             {"playbook", each.playbook},
                             {"began", utc_ms(each.began)},
                             {"state", to_string(each.phase)}};
-    const auto result = result_of(desk.journal(), each.run, node->name);
+    const auto result = result_of(handler.journal(), each.run, node->name);
     if (!result) return problem_of(result.error());
     const bool over =
         each.phase == engine::RunPhase::ended || each.phase == engine::RunPhase::cancelled;
@@ -142,24 +142,24 @@ Reply list_history(Desk& desk, const Call& call) {
   return list_answer(std::move(items), {});
 }
 
-Reply list_results(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply list_results(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
   NodeResults::SiteNodes nodes;
   for (const auto& each : inventory->nodes) nodes.emplace(each.name, &each);
-  const auto complete = desk.results().catch_up(desk.journal(), nodes);
+  const auto complete = handler.results().catch_up(handler.journal(), nodes);
   if (!complete) return problem_of(complete.error());
   const auto most =
       static_cast<std::size_t>(call.integer("limit", static_cast<std::int64_t>(kMostAnswered)));
   const auto behind = call.text("cursor");
-  const auto& all = desk.results().all();
+  const auto& all = handler.results().all();
   boost::json::array items;
   std::string last;
   for (auto at = behind.empty() ? all.begin() : all.upper_bound(behind); at != all.end(); ++at) {
     const auto& [name, result] = *at;
     const auto* node = inventory->node(name);
-    const bool seen =
-        node != nullptr && call.identity.sees_rack(node->rack) && desk.sees(call, result.run, name);
+    const bool seen = node != nullptr && call.identity.sees_rack(node->rack) &&
+                      handler.sees(call, result.run, name);
     if (!seen) continue;
     if (items.size() == most) return list_answer(std::move(items), last);
     boost::json::object row{{"node", name}, {"run", result.run}, {"state", result.state}};

@@ -26,7 +26,7 @@ constexpr std::size_t kMostCauses = 5;
 
 /// One look, and where what it finds goes.
 struct Look {
-  Desk& desk;
+  RequestHandler& handler;
   const std::vector<NoticeHook>& hooks;
   NoticeBook& book;
   engine::WallTime now;
@@ -60,7 +60,7 @@ std::string line_of(engine::RunId run, const engine::Event& event) {
 
 std::set<std::string> Look::racks_of(engine::RunId run) {
   std::set<std::string> racks;
-  if (const auto head = desk.head_of(run); head && *head)
+  if (const auto head = handler.head_of(run); head && *head)
     for (const auto& [node, place] : (*head)->places) racks.insert(place.rack);
   return racks;
 }
@@ -77,15 +77,15 @@ void Look::put(std::string_view what, json::object body, const std::set<std::str
     Notice notice{std::string{what}, now, sendable.get_object()};
     if (book.queues[hook.name].add(std::move(notice))) continue;
     ++book.tallies[hook.name].lost;
-    ++desk.shared().counters.notices_failed;
+    ++handler.shared().counters.notices_failed;
   }
 }
 
 /// How many nodes ended how, and the first causes.
 void Look::add_end(engine::RunId run, json::object& body) {
-  const auto known = desk.store().run(run);
+  const auto known = handler.store().run(run);
   LiveRun live{run};  // a large one is large: it is not kept
-  const auto read = live.catch_up(desk.journal());
+  const auto read = live.catch_up(handler.journal());
   if (!known || !read) return;
   std::map<std::string, int> counts;
   json::array causes;
@@ -128,7 +128,7 @@ void Look::take(const store::EventText& text) {
   body["text"] = line_of(text.run, event);
   if (*what == "end") add_end(text.run, body);
   if (event.node.empty()) return put(*what, std::move(body), racks_of(text.run));
-  const auto rack = desk.rack_of(text.run, event.node);
+  const auto rack = handler.rack_of(text.run, event.node);
   if (!rack.empty()) body["rack"] = rack;
   put(*what, std::move(body), {rack});
 }
@@ -136,7 +136,7 @@ void Look::take(const store::EventText& text) {
 Result<void> Look::read_run(engine::RunId run) {
   auto& at = book.runs[run];
   for (;;) {
-    TRY(const auto page, desk.journal().page({.run = run, .after = at, .most = kEventsAPage}));
+    TRY(const auto page, handler.journal().page({.run = run, .after = at, .most = kEventsAPage}));
     if (page.empty()) return ok();
     for (const auto& each : page) {
       take(each);
@@ -146,14 +146,14 @@ Result<void> Look::read_run(engine::RunId run) {
 }
 
 Result<void> Look::read_runs() {
-  TRY(const auto newest, desk.journal().newest_run());
+  TRY(const auto newest, handler.journal().newest_run());
   const auto until = std::min(newest, book.newest + static_cast<engine::RunId>(kMostNewRuns));
   for (; book.newest < until; ++book.newest) book.runs.try_emplace(book.newest + 1, 0);
   // Asked before they are read: what is over by now has all its events.
-  TRY(const auto open, desk.journal().open_runs());
+  TRY(const auto open, handler.journal().open_runs());
   for (auto next = book.runs.begin(); next != book.runs.end();) {
     const auto one = next++;
-    TRY(const auto end, desk.ends().of(one->first));
+    TRY(const auto end, handler.ends().of(one->first));
     if (end.sequence > one->second) {
       TRY(read_run(one->first));
     }
@@ -164,7 +164,7 @@ Result<void> Look::read_runs() {
 
 /// What waits for approval is in no journal: nothing has happened. The controller says it.
 void Look::read_approvals() {
-  const auto status = controller::read_status(desk.shared().state);
+  const auto status = controller::read_status(handler.shared().state);
   if (!status) return;
   // A run that nobody drives at the moment has told it already.
   std::set<std::string> waiting;
@@ -191,9 +191,9 @@ void Look::read_approvals() {
 }
 
 Result<void> Look::read_schedules() {
-  const auto site = desk.shared().site.get();
+  const auto site = handler.shared().site.get();
   if (site->settings.schedules.empty()) return ok();
-  TRY(const auto turns, ScheduleBook::open(desk.shared().state));
+  TRY(const auto turns, ScheduleBook::open(handler.shared().state));
   for (const auto& schedule : site->settings.schedules) {
     const auto* turn = turns.last(schedule.name);
     if (turn == nullptr || turn->outcome == "begun") continue;
@@ -216,27 +216,27 @@ Result<void> Look::read_schedules() {
 
 }  // namespace
 
-Result<NoticeBook> begin_notices(Desk& desk) {
+Result<NoticeBook> begin_notices(RequestHandler& handler) {
   NoticeBook book;
-  TRY(book.newest, desk.journal().newest_run());
-  TRY(const auto open, desk.journal().open_runs());
+  TRY(book.newest, handler.journal().newest_run());
+  TRY(const auto open, handler.journal().open_runs());
   for (const auto run : open) {
-    TRY(const auto end, desk.ends().of(run));
+    TRY(const auto end, handler.ends().of(run));
     book.runs[run] = end.sequence;
   }
-  if (const auto status = controller::read_status(desk.shared().state))
+  if (const auto status = controller::read_status(handler.shared().state))
     for (const auto& run : status->runs)
       for (const auto& [step, nodes] : run.approvals)
         book.approvals.insert(fmt::format("{}/{}", run.run, step));
-  TRY(const auto turns, ScheduleBook::open(desk.shared().state));
-  for (const auto& schedule : desk.shared().site.get()->settings.schedules)
+  TRY(const auto turns, ScheduleBook::open(handler.shared().state));
+  for (const auto& schedule : handler.shared().site.get()->settings.schedules)
     if (const auto* turn = turns.last(schedule.name)) book.schedules[schedule.name] = turn->due;
   return book;
 }
 
-Result<void> look_for_notices(Desk& desk, const std::vector<NoticeHook>& hooks, NoticeBook& book,
-                              engine::WallTime now) {
-  Look look{desk, hooks, book, now};
+Result<void> look_for_notices(RequestHandler& handler, const std::vector<NoticeHook>& hooks,
+                              NoticeBook& book, engine::WallTime now) {
+  Look look{handler, hooks, book, now};
   TRY(look.read_runs());
   look.read_approvals();
   return look.read_schedules();

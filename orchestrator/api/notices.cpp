@@ -52,7 +52,7 @@ struct Notices::Impl {
   };
   Shared& shared;
   asio::io_context io{1};
-  std::unique_ptr<Desk> desk{};
+  std::unique_ptr<RequestHandler> handler{};
   NoticeSender sender{io.get_executor()};
   std::optional<NoticeBook> book{};
   std::string saved{};  // as the file has it
@@ -69,10 +69,10 @@ Result<void> Notices::Impl::look(const std::vector<NoticeHook>& hooks, WallTime 
     if (book) saved = to_text(*book);
   }
   if (!book) {
-    TRY(book, begin_notices(*desk));
+    TRY(book, begin_notices(*handler));
   }
   book->keep_only(hooks);
-  return look_for_notices(*desk, hooks, *book, now);
+  return look_for_notices(*handler, hooks, *book, now);
 }
 
 /// What cannot be written now is written with the next change; a restart before that tells it
@@ -175,7 +175,7 @@ Notices::~Notices() = default;
 
 Result<std::unique_ptr<Notices>> Notices::open(Shared& shared) {
   auto impl = std::make_unique<Impl>(shared);
-  TRY(impl->desk, Desk::open(shared));
+  TRY(impl->handler, RequestHandler::open(shared));
   return std::unique_ptr<Notices>{new Notices{std::move(impl)}};
 }
 

@@ -3,7 +3,7 @@
 // slow, takes time from a request or from a run.
 #include <memory>
 
-#include "orchestrator/api/desk.h"
+#include "orchestrator/api/request_handler.h"
 
 namespace cupel::api {
 

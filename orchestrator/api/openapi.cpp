@@ -438,13 +438,15 @@ std::shared_ptr<const std::string> document(const std::string& version) {
 
 }  // namespace
 
-Reply read_openapi(Desk& desk, const Call&) {
-  static const auto text = document(desk.shared().version);
+Reply read_openapi(RequestHandler& handler, const Call&) {
+  static const auto text = document(handler.shared().version);
   Answer answer;
   answer.body = text;
   return answer;
 }
 
-Reply read_health(Desk&, const Call&) { return json_answer(json::object{{"status", "ok"}}); }
+Reply read_health(RequestHandler&, const Call&) {
+  return json_answer(json::object{{"status", "ok"}});
+}
 
 }  // namespace cupel::api

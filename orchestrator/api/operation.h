@@ -15,7 +15,7 @@
 
 namespace cupel::api {
 
-class Desk;
+class RequestHandler;
 
 using Reply = std::variant<Answer, Problem>;
 
@@ -53,7 +53,7 @@ struct Operation {
   bool login = false;             // asks for no login, and needs no idempotency key
   bool keeps_reply = true;        // of a POST; false: it changes nothing, and is done each time
   std::string_view two_person{};  // what a site may want two people for
-  Reply (*handle)(Desk& desk, const Call& call) = nullptr;
+  Reply (*handle)(RequestHandler& handler, const Call& call) = nullptr;
 };
 
 /// All of them, as operations.cpp lists them.

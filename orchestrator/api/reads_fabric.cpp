@@ -45,10 +45,10 @@ bool may_see(const Call& call, const inventory::Inventory& inventory, const Cabl
 
 }  // namespace
 
-Reply list_cables(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply list_cables(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
-  return desk.kept(call, inventory->digest, [&]() -> Reply {
+  return handler.kept(call, inventory->digest, [&]() -> Reply {
     json::array items;
     if (!inventory->fabric) return list_answer(std::move(items), {});
     const auto& fabric = inventory->fabric->fabric;

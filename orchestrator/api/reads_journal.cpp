@@ -44,14 +44,14 @@ json::object command_row(const engine::Command& command, const CommandAnswer& an
 }
 
 /// All of the run that the person may see. Errors: kNotFound; kStorage.
-Result<json::array> command_rows(Desk& desk, const Call& call) {
-  TRY(const auto run, desk.run_for(call));
-  TRY(const auto* live, desk.runs().of(run->id, desk.journal()));
-  TRY(const auto commands, desk.store().commands(run->id, 0));
+Result<json::array> command_rows(RequestHandler& handler, const Call& call) {
+  TRY(const auto run, handler.run_for(call));
+  TRY(const auto* live, handler.runs().of(run->id, handler.journal()));
+  TRY(const auto commands, handler.store().commands(run->id, 0));
   const auto answers = answers_of(*live);
   json::array items;
   for (const auto& command : commands) {
-    if (!command.node.empty() && !desk.sees(call, run->id, command.node)) continue;
+    if (!command.node.empty() && !handler.sees(call, run->id, command.node)) continue;
     const auto known = answers.find(command.id);
     auto answer = known == answers.end() ? CommandAnswer{} : known->second;
     if (known == answers.end() && live->over()) answer = {"refused", "the run has ended"};
@@ -60,17 +60,17 @@ Result<json::array> command_rows(Desk& desk, const Call& call) {
   return items;
 }
 
-Reply stream(Desk& desk, const Call& call, engine::RunId run) {
+Reply stream(RequestHandler& handler, const Call& call, engine::RunId run) {
   auto after = std::string{call.request.field("last-event-id")};
   if (after.empty()) after = call.text("after");
   const Field cursor{.name = "Last-Event-ID", .kind = Field::Kind::cursor};
   if (!after.empty() && !wrong_text(cursor, after).empty())
     return invalid("Last-Event-ID is none of this service");
-  auto place = stream_begin(desk, run, after);
+  auto place = stream_begin(handler, run, after);
   if (!place) return problem_of(place.error());
   Answer answer;
   answer.type = "text/event-stream";
-  answer.feed = desk.shared().feed(*std::move(place), call.identity);
+  answer.feed = handler.shared().feed(*std::move(place), call.identity);
   if (!answer.feed)
     return Problem{503,
                    "busy",
@@ -85,13 +85,13 @@ constexpr std::string_view kWhole = "whole";
 
 /// Whether there are events behind a page: it also ends where it has read enough bytes. Errors:
 /// kStorage.
-Result<bool> goes_on(Desk& desk, store::EventQuery query,
+Result<bool> goes_on(RequestHandler& handler, store::EventQuery query,
                      const std::vector<store::EventText>& page) {
   if (page.empty()) return false;
   if (page.size() == query.most) return true;
   query.after = page.back().sequence;
   query.most = 1;
-  TRY(const auto next, desk.journal().page(query));
+  TRY(const auto next, handler.journal().page(query));
   return !next.empty();
 }
 
@@ -100,7 +100,7 @@ struct Page {
   bool goes_on = false;
 };
 
-Page events_of(Desk& desk, const Call& call, engine::RunId run) {
+Page events_of(RequestHandler& handler, const Call& call, engine::RunId run) {
   const auto cursor = call.text("cursor");
   const store::EventQuery query{
       .run = run,
@@ -109,15 +109,15 @@ Page events_of(Desk& desk, const Call& call, engine::RunId run) {
       .step = call.text("step"),
       .kind = call.text("kind"),
       .most = static_cast<std::size_t>(call.integer("limit", 100))};
-  const auto page = desk.journal().page(query);
+  const auto page = handler.journal().page(query);
   if (!page) return {problem_of(page.error())};
-  const auto more = goes_on(desk, query, *page);
+  const auto more = goes_on(handler, query, *page);
   if (!more) return {problem_of(more.error())};
   const auto shown_as = call.text("whole") == "true" ? &event_json : &listed_event_json;
   std::string text = "{\"items\":[";
   std::size_t shown = 0;
   for (const auto& each : *page) {
-    if (!may_see(desk, call.identity, each)) continue;
+    if (!may_see(handler, call.identity, each)) continue;
     if (shown++ > 0) text += ',';
     text += shown_as(each, call.identity);
   }
@@ -130,52 +130,52 @@ Page events_of(Desk& desk, const Call& call, engine::RunId run) {
 
 }  // namespace
 
-Reply list_events(Desk& desk, const Call& call) {
-  const auto version = desk.journal().version();
+Reply list_events(RequestHandler& handler, const Call& call) {
+  const auto version = handler.journal().version();
   if (!version) return problem_of(version.error());
-  const auto run = desk.run_for(call);
+  const auto run = handler.run_for(call);
   if (!run) return problem_of(run.error());
   // Events are only added: a page with others behind it stays as it is. Which racks have which
   // nodes may change.
   const bool stays = call.identity.sees_all_racks();
-  if (const auto* whole = stays ? desk.kept_answer(call, kWhole) : nullptr) return *whole;
+  if (const auto* whole = stays ? handler.kept_answer(call, kWhole) : nullptr) return *whole;
   auto mark = std::to_string(*version);
-  if (const auto* same = desk.kept_answer(call, mark)) return *same;
-  auto page = events_of(desk, call, (*run)->id);
+  if (const auto* same = handler.kept_answer(call, mark)) return *same;
+  auto page = events_of(handler, call, (*run)->id);
   if (stays && page.goes_on) mark = kWhole;
-  return desk.keep(call, std::move(mark), std::move(page.reply));
+  return handler.keep(call, std::move(mark), std::move(page.reply));
 }
 
-Reply read_event(Desk& desk, const Call& call) {
-  const auto run = desk.run_for(call);
+Reply read_event(RequestHandler& handler, const Call& call) {
+  const auto run = handler.run_for(call);
   if (!run) return problem_of(run.error());
   const auto sequence = call.integer("sequence", 0);
-  const auto page = desk.journal().page({.run = (*run)->id, .after = sequence - 1, .most = 1});
+  const auto page = handler.journal().page({.run = (*run)->id, .after = sequence - 1, .most = 1});
   if (!page) return problem_of(page.error());
   const bool found = !page->empty() && page->front().sequence == sequence;
-  if (!found || !may_see(desk, call.identity, page->front()))
+  if (!found || !may_see(handler, call.identity, page->front()))
     return not_found(fmt::format("run {} has no event {}", call.text("run"), sequence));
   Answer answer;
   answer.body = shared_text(event_json(page->front(), call.identity));
   return answer;
 }
 
-Reply stream_run(Desk& desk, const Call& call) {
-  const auto run = desk.run_for(call);
+Reply stream_run(RequestHandler& handler, const Call& call) {
+  const auto run = handler.run_for(call);
   if (!run) return problem_of(run.error());
-  return stream(desk, call, (*run)->id);
+  return stream(handler, call, (*run)->id);
 }
 
-Reply stream_all(Desk& desk, const Call& call) { return stream(desk, call, 0); }
+Reply stream_all(RequestHandler& handler, const Call& call) { return stream(handler, call, 0); }
 
-Reply list_commands(Desk& desk, const Call& call) {
-  auto items = command_rows(desk, call);
+Reply list_commands(RequestHandler& handler, const Call& call) {
+  auto items = command_rows(handler, call);
   if (!items) return problem_of(items.error());
   return list_answer(*std::move(items), {});
 }
 
-Reply read_command(Desk& desk, const Call& call) {
-  auto items = command_rows(desk, call);
+Reply read_command(RequestHandler& handler, const Call& call) {
+  auto items = command_rows(handler, call);
   if (!items) return problem_of(items.error());
   const auto wanted = call.integer("command", 0);
   for (const auto& each : *items)
@@ -183,11 +183,12 @@ Reply read_command(Desk& desk, const Call& call) {
   return not_found(fmt::format("run {} has no command {}", call.text("run"), wanted));
 }
 
-Reply list_audit(Desk& desk, const Call& call) {
+Reply list_audit(RequestHandler& handler, const Call& call) {
   if (!call.identity.sees_all_racks())
     return Problem{403, "forbidden", "this is of all racks, and you may see some of them"};
   const auto most = static_cast<std::size_t>(call.integer("limit", 100));
-  const auto page = desk.audit().page(number<std::int64_t>(call.text("cursor")).value_or(0), most);
+  const auto page =
+      handler.audit().page(number<std::int64_t>(call.text("cursor")).value_or(0), most);
   if (!page) return problem_of(page.error());
   json::array items;
   for (const auto& each : *page)

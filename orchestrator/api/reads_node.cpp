@@ -29,34 +29,35 @@ Problem no_node(const Call& call) {
 }
 
 /// The node of the call, where the person may see it. Errors: kNotFound; kStorage.
-Result<std::string> node_for(Desk& desk, const Call& call, const store::Run& run) {
+Result<std::string> node_for(RequestHandler& handler, const Call& call, const store::Run& run) {
   auto node = call.text("node");
   const bool there = std::ranges::find(run.nodes, node) != run.nodes.end();
-  if (there && desk.sees(call, run.id, node)) return node;
+  if (there && handler.sees(call, run.id, node)) return node;
   return Error{Code::kNotFound, no_node(call).detail};
 }
 
 /// A summary of this one node alone: of a run of thousands, nothing else is read.
-Result<report::NodeSummary> summary_of(Desk& desk, const store::Run& run, const std::string& node) {
-  TRY(auto summary, report::summarize_node(desk.store(), run.id, node));
+Result<report::NodeSummary> summary_of(RequestHandler& handler, const store::Run& run,
+                                       const std::string& node) {
+  TRY(auto summary, report::summarize_node(handler.store(), run.id, node));
   for (const auto& each :
-       console::log_files(console::console_folder(desk.shared().state, run.id), node))
+       console::log_files(console::console_folder(handler.shared().state, run.id), node))
     summary.console.push_back({each.file.filename().string(), each.bytes});
   return summary;
 }
 
 /// `make` of the node, kept until its run has another event.
 template <class Make>
-Reply of_node(Desk& desk, const Call& call, Make make) {
-  const auto found = desk.run_for(call);
+Reply of_node(RequestHandler& handler, const Call& call, Make make) {
+  const auto found = handler.run_for(call);
   if (!found) return problem_of(found.error());
   const auto& run = **found;
-  const auto node = node_for(desk, call, run);
+  const auto node = node_for(handler, call, run);
   if (!node) return problem_of(node.error());
-  const auto end = desk.ends().of(run.id);
+  const auto end = handler.ends().of(run.id);
   if (!end) return problem_of(end.error());
-  return desk.kept(call, end->hash, [&]() -> Reply {
-    auto summary = summary_of(desk, run, *node);
+  return handler.kept(call, end->hash, [&]() -> Reply {
+    auto summary = summary_of(handler, run, *node);
     if (!summary) return problem_of(summary.error());
     return json_answer(make(run, *summary));
   });
@@ -82,8 +83,8 @@ std::string node_of(const std::string& subject) {
   return parsed->name;
 }
 
-Reply measurements(Desk& desk, const Call& call, const store::MeasuredQuery& query) {
-  const auto found = store::measured(desk.shared().state, query);
+Reply measurements(RequestHandler& handler, const Call& call, const store::MeasuredQuery& query) {
+  const auto found = store::measured(handler.shared().state, query);
   if (!found) return problem_of(found.error());
   const auto most = static_cast<std::size_t>(call.integer("limit", 1000));
   auto skip = number<std::size_t>(call.text("cursor")).value_or(0);
@@ -94,7 +95,7 @@ Reply measurements(Desk& desk, const Call& call, const store::MeasuredQuery& que
     const auto node = node_of(each.subject);
     const bool wanted = (only_node.empty() || node == only_node) &&
                         (only_stage.empty() || each.stage == only_stage) &&
-                        desk.sees(call, each.run, node);
+                        handler.sees(call, each.run, node);
     if (!wanted || (skip > 0 && skip-- > 0)) continue;
     if (items.size() == most) return list_answer(std::move(items), std::to_string(first + most));
     items.push_back(measured_row(each, node));
@@ -104,8 +105,8 @@ Reply measurements(Desk& desk, const Call& call, const store::MeasuredQuery& que
 
 }  // namespace
 
-Reply read_run_node(Desk& desk, const Call& call) {
-  return of_node(desk, call, [](const store::Run& run, report::NodeSummary& summary) {
+Reply read_run_node(RequestHandler& handler, const Call& call) {
+  return of_node(handler, call, [](const store::Run& run, report::NodeSummary& summary) {
     const bool in_work = report::is_in_work(run, summary);
     if (in_work) report::leave_out_unfinished(summary);
     auto object = report::node_json(summary, run.id);
@@ -115,8 +116,8 @@ Reply read_run_node(Desk& desk, const Call& call) {
   });
 }
 
-Reply read_record(Desk& desk, const Call& call) {
-  return of_node(desk, call, [](const store::Run& run, report::NodeSummary& summary) {
+Reply read_record(RequestHandler& handler, const Call& call) {
+  return of_node(handler, call, [](const store::Run& run, report::NodeSummary& summary) {
     auto object = report::node_json(summary, run.id);
     report::put_details(object, summary);
     json::object evidence;
@@ -126,25 +127,25 @@ Reply read_record(Desk& desk, const Call& call) {
   });
 }
 
-Reply list_run_measurements(Desk& desk, const Call& call) {
-  const auto run = desk.run_for(call);
+Reply list_run_measurements(RequestHandler& handler, const Call& call) {
+  const auto run = handler.run_for(call);
   if (!run) return problem_of(run.error());
-  return measurements(desk, call, {.measure = call.text("measure"), .run = (*run)->id});
+  return measurements(handler, call, {.measure = call.text("measure"), .run = (*run)->id});
 }
 
-Reply list_measurements(Desk& desk, const Call& call) {
-  return measurements(desk, call,
+Reply list_measurements(RequestHandler& handler, const Call& call) {
+  return measurements(handler, call,
                       {.measure = call.text("measure"), .profile = call.text("profile")});
 }
 
-Reply read_console(Desk& desk, const Call& call) {
-  const auto found = desk.run_for(call);
+Reply read_console(RequestHandler& handler, const Call& call) {
+  const auto found = handler.run_for(call);
   if (!found) return problem_of(found.error());
   const auto& run = **found;
-  const auto node = node_for(desk, call, run);
+  const auto node = node_for(handler, call, run);
   if (!node) return problem_of(node.error());
   const auto files =
-      console::log_files(console::console_folder(desk.shared().state, run.id), *node);
+      console::log_files(console::console_folder(handler.shared().state, run.id), *node);
   json::array all;
   for (std::size_t i = 0; i < files.size(); ++i)
     all.push_back({{"file", i + 1}, {"bytes", files[i].bytes}});
@@ -174,19 +175,19 @@ Reply read_console(Desk& desk, const Call& call) {
 }
 
 /// Only what an event of the run names, on a node that the person may see.
-Reply read_evidence(Desk& desk, const Call& call) {
-  const auto found = desk.run_for(call);
+Reply read_evidence(RequestHandler& handler, const Call& call) {
+  const auto found = handler.run_for(call);
   if (!found) return problem_of(found.error());
   const auto run = (*found)->id;
-  const auto live = desk.runs().of(run, desk.journal());
+  const auto live = handler.runs().of(run, handler.journal());
   if (!live) return problem_of(live.error());
   const auto hash = call.text("sha256");
   const bool named = std::ranges::any_of((*live)->evidence(), [&](const auto& each) {
-    return each.second.contains(hash) &&
-           (each.first.empty() ? call.identity.sees_all_racks() : desk.sees(call, run, each.first));
+    return each.second.contains(hash) && (each.first.empty() ? call.identity.sees_all_racks()
+                                                             : handler.sees(call, run, each.first));
   });
   if (!named) return not_found(fmt::format("run {} has no evidence {}", run, hash));
-  auto bytes = desk.store().evidence(hash);
+  auto bytes = handler.store().evidence(hash);
   if (!bytes) return problem_of(bytes.error());
   Answer answer;
   answer.type = "application/octet-stream";

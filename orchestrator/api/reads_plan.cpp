@@ -29,21 +29,21 @@ namespace json = boost::json;
 
 constexpr std::chrono::seconds kFilesLast{10};
 
-Reply actions_of(Desk& desk, const Call& call, engine::RunId named) {
-  const auto runs = controller::run_actions(desk.store(), named, false);
+Reply actions_of(RequestHandler& handler, const Call& call, engine::RunId named) {
+  const auto runs = controller::run_actions(handler.store(), named, false);
   if (!runs) return problem_of(runs.error());
   auto all = controller::walking_list(*runs);
   std::erase_if(all, [&](const report::OperatorAction& each) {
-    return !each.node.empty() ? !desk.sees(call, each.run, each.node)
+    return !each.node.empty() ? !handler.sees(call, each.run, each.node)
                               : !call.identity.sees_rack(each.rack);
   });
   return json_answer(json::object{{"actions", report::to_json(all)}});
 }
 
 /// Reports and plans name all nodes: they are for who may see all of them. Errors: kNotFound.
-Result<std::shared_ptr<const store::Run>> whole_run_for(Desk& desk, const Call& call) {
-  TRY(auto run, desk.run_for(call));
-  if (desk.sees_all(call, *run)) return run;
+Result<std::shared_ptr<const store::Run>> whole_run_for(RequestHandler& handler, const Call& call) {
+  TRY(auto run, handler.run_for(call));
+  if (handler.sees_all(call, *run)) return run;
   return Error{Code::kRefused,
                "this shows all nodes of the run, and you may see some of its racks"};
 }
@@ -53,13 +53,13 @@ Problem problem_of_run(const Error& error) {
   return problem_of(error);
 }
 
-Result<report::RunSummary> summary_for(Desk& desk, const store::Run& run) {
-  TRY(auto summary, report::summarize(desk.store(), run.id));
+Result<report::RunSummary> summary_for(RequestHandler& handler, const store::Run& run) {
+  TRY(auto summary, report::summarize(handler.store(), run.id));
   for (auto& node : summary.nodes)
-    for (const auto& file :
-         console::log_files(console::console_folder(desk.shared().state, run.id), node.record.node))
+    for (const auto& file : console::log_files(
+             console::console_folder(handler.shared().state, run.id), node.record.node))
       node.console.push_back({file.file.string(), file.bytes});
-  TRY(const auto links, record::recorded_links(desk.shared().state));
+  TRY(const auto links, record::recorded_links(handler.shared().state));
   report::add_links(summary, links);
   return summary;
 }
@@ -92,28 +92,28 @@ Answer report_as(const std::string& format, const report::RunSummary& summary) {
 
 }  // namespace
 
-Reply read_plan(Desk& desk, const Call& call) {
-  const auto found = whole_run_for(desk, call);
+Reply read_plan(RequestHandler& handler, const Call& call) {
+  const auto found = whole_run_for(handler, call);
   if (!found) return problem_of_run(found.error());
   const auto& run = **found;
-  return desk.kept(call, run.inventory_digest, [&]() -> Reply {
-    const auto planned = desk.plan_of(run);
+  return handler.kept(call, run.inventory_digest, [&]() -> Reply {
+    const auto planned = handler.plan_of(run);
     if (!planned) return problem_of(planned.error());
     const auto forecast = engine::forecast((*planned)->plan, (*planned)->inventory);
     return json_answer(controller::plan_json((*planned)->plan, forecast));
   });
 }
 
-Reply make_plan(Desk& desk, const Call& call) {
-  const auto planned = plan_of_request(desk, call);
+Reply make_plan(RequestHandler& handler, const Call& call) {
+  const auto planned = plan_of_request(handler, call);
   if (const auto* problem = std::get_if<Problem>(&planned)) return *problem;
   const auto& plan = *std::get<std::unique_ptr<controller::Planned>>(planned);
   const auto forecast = engine::forecast(plan.plan, plan.inventory);
   return json_answer(controller::plan_json(plan.plan, forecast));
 }
 
-Reply plan_requalify(Desk& desk, const Call& call) {
-  const auto found = requalification_of_request(desk, call);
+Reply plan_requalify(RequestHandler& handler, const Call& call) {
+  const auto found = requalification_of_request(handler, call);
   if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
   const auto& [asked, known, selection, planned] = std::get<Requalification>(found);
   if (known.is_new_machine)
@@ -126,14 +126,14 @@ Reply plan_requalify(Desk& desk, const Call& call) {
   return json_answer(plan);
 }
 
-Reply read_power(Desk& desk, const Call& call) {
-  const auto found = whole_run_for(desk, call);
+Reply read_power(RequestHandler& handler, const Call& call) {
+  const auto found = whole_run_for(handler, call);
   if (!found) return problem_of_run(found.error());
   const auto& run = **found;
-  const auto live = desk.runs().of(run.id, desk.journal());
+  const auto live = handler.runs().of(run.id, handler.journal());
   if (!live) return problem_of(live.error());
-  return desk.kept(call, (*live)->tip(), [&]() -> Reply {
-    const auto planned = desk.plan_of(run);
+  return handler.kept(call, (*live)->tip(), [&]() -> Reply {
+    const auto planned = handler.plan_of(run);
     if (!planned) return problem_of(planned.error());
     json::array levels;
     for (const auto& level : power_levels(**planned, **live)) {
@@ -148,50 +148,50 @@ Reply read_power(Desk& desk, const Call& call) {
   });
 }
 
-Reply read_report(Desk& desk, const Call& call) {
-  const auto found = whole_run_for(desk, call);
+Reply read_report(RequestHandler& handler, const Call& call) {
+  const auto found = whole_run_for(handler, call);
   if (!found) return problem_of_run(found.error());
   const auto& run = **found;
-  const auto broken = desk.store().broken_at(run.id);
+  const auto broken = handler.store().broken_at(run.id);
   if (!broken) return problem_of(broken.error());
   if (*broken)
     return Problem{409, "damaged",
                    fmt::format("the journal of run {} was changed at event {}: no report is made "
                                "of it; see cupel store verify",
                                run.id, **broken)};
-  auto summary = summary_for(desk, run);
+  auto summary = summary_for(handler, run);
   if (!summary) return problem_of(summary.error());
   const auto format = call.text("format");
-  if (format == "html") report::add_telemetry(desk.store(), *summary);
+  if (format == "html") report::add_telemetry(handler.store(), *summary);
   return report_as(format.empty() ? "json" : format, *summary);
 }
 
-Reply read_run_status(Desk& desk, const Call& call) {
-  const auto moment = desk.moment();
+Reply read_run_status(RequestHandler& handler, const Call& call) {
+  const auto moment = handler.moment();
   if (!moment) return problem_of(moment.error());
-  const auto run = whole_run_for(desk, call);
+  const auto run = whole_run_for(handler, call);
   if (!run) return problem_of_run(run.error());
-  return desk.kept(call, *moment, [&]() -> Reply {
-    const auto known = controller::read_status(desk.shared().state);
+  return handler.kept(call, *moment, [&]() -> Reply {
+    const auto known = controller::read_status(handler.shared().state);
     const auto make =
         call.text("steps") == "false" ? &controller::run_view : &controller::run_view_with_steps;
-    const auto view = make(desk.store(), **run, known, desk.shared().version);
+    const auto view = make(handler.store(), **run, known, handler.shared().version);
     if (view) return json_answer(*view);
-    const auto words = store::words_of_damage(desk.store(), (*run)->id, view.error());
+    const auto words = store::words_of_damage(handler.store(), (*run)->id, view.error());
     return problem_of(Error{view.error().code, words});
   });
 }
 
-Reply list_actions(Desk& desk, const Call& call) {
+Reply list_actions(RequestHandler& handler, const Call& call) {
   const auto named = call.integer("run", 0);
   if (named != 0)
-    if (const auto run = desk.run_for(call); !run) return problem_of(run.error());
-  const auto version = desk.journal().version();
+    if (const auto run = handler.run_for(call); !run) return problem_of(run.error());
+  const auto version = handler.journal().version();
   if (!version) return problem_of(version.error());
   // Of runs that work, their files are read too: those may change without a write to the store.
   const auto age = report::wall_now().time_since_epoch() / kFilesLast;
-  return desk.kept(call, fmt::format("{} {}", *version, age),
-                   [&] { return actions_of(desk, call, named); });
+  return handler.kept(call, fmt::format("{} {}", *version, age),
+                      [&] { return actions_of(handler, call, named); });
 }
 
 }  // namespace cupel::api

@@ -35,24 +35,24 @@ std::string text_in(const json::object& object, std::string_view key) {
 using Counts = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Of a run that is over, from what is kept of it; its nodes' own.
-Result<Counts> kept_counts(Desk& desk, const Call& call, const store::Run& run) {
-  TRY(const auto summary, report::kept_summary(desk.store(), run, desk.shared().version));
+Result<Counts> kept_counts(RequestHandler& handler, const Call& call, const store::Run& run) {
+  TRY(const auto summary, report::kept_summary(handler.store(), run, handler.shared().version));
   Counts counts;
   const auto* nodes = summary.if_contains("nodes");
   if (nodes == nullptr || !nodes->is_array()) return counts;
   for (const auto& each : nodes->get_array()) {
     if (!each.is_object()) continue;
     const auto node = text_in(each.get_object(), "node");
-    if (desk.sees(call, run.id, node)) ++counts[text_in(each.get_object(), "verdict")];
+    if (handler.sees(call, run.id, node)) ++counts[text_in(each.get_object(), "verdict")];
   }
   return counts;
 }
 
-Result<Counts> live_counts(Desk& desk, const Call& call, const store::Run& run) {
-  TRY(const auto* live, desk.runs().of(run.id, desk.journal()));
+Result<Counts> live_counts(RequestHandler& handler, const Call& call, const store::Run& run) {
+  TRY(const auto* live, handler.runs().of(run.id, handler.journal()));
   Counts counts;
   for (const auto& node : run.nodes) {
-    if (!desk.sees(call, run.id, node)) continue;
+    if (!handler.sees(call, run.id, node)) continue;
     const auto state = live->standing(node).state;
     const bool judged = state == "pass" || state == "fail" || state == "inconclusive";
     ++counts[judged ? std::string{state} : "in_work"];
@@ -61,16 +61,16 @@ Result<Counts> live_counts(Desk& desk, const Call& call, const store::Run& run) 
 }
 
 /// A run in a list. Errors: kStorage.
-Result<json::object> run_row(Desk& desk, const Call& call, const store::Run& run) {
-  TRY(const auto head, desk.head_of(run.id));
+Result<json::object> run_row(RequestHandler& handler, const Call& call, const store::Run& run) {
+  TRY(const auto head, handler.head_of(run.id));
   TRY(const auto counts,
-      is_over(run) ? kept_counts(desk, call, run) : live_counts(desk, call, run));
+      is_over(run) ? kept_counts(handler, call, run) : live_counts(handler, call, run));
   const auto count = [&](std::string_view word) {
     const auto found = counts.find(word);
     return found == counts.end() ? std::int64_t{0} : found->second;
   };
   const auto nodes = std::ranges::count_if(
-      run.nodes, [&](const std::string& node) { return desk.sees(call, run.id, node); });
+      run.nodes, [&](const std::string& node) { return handler.sees(call, run.id, node); });
   json::object row{{"run", run.id},
                    {"playbook", run.playbook},
                    {"state", to_string(run.phase)},
@@ -91,16 +91,16 @@ Result<json::object> run_row(Desk& desk, const Call& call, const store::Run& run
 
 /// What the controller says of the run, and what its fold says of its halts and delays: of the
 /// nodes that are seen.
-void put_standing(Desk& desk, const Call& call, const store::Run& run, const LiveRun& live,
-                  json::object& row) {
-  const bool sees_all = desk.sees_all(call, run);
+void put_standing(RequestHandler& handler, const Call& call, const store::Run& run,
+                  const LiveRun& live, json::object& row) {
+  const bool sees_all = handler.sees_all(call, run);
   const auto& state = live.folded().state;
   json::object running, halts;
   std::size_t between_tries = 0, failed = 0;
   json::array overdue;
   const auto now = report::wall_now();
   for (const auto& node : run.nodes) {
-    if (!desk.sees(call, run.id, node)) continue;
+    if (!handler.sees(call, run.id, node)) continue;
     const auto standing = live.standing(node);
     if (standing.state == "between-tries") ++between_tries;
     if (standing.state == "failed" || standing.state == "needs-operator") ++failed;
@@ -121,7 +121,7 @@ void put_standing(Desk& desk, const Call& call, const store::Run& run, const Liv
                      {"paused", state.paused},
                      {"halted", std::move(halts)},
                      {"overdue", std::move(overdue)}};
-  const auto status = controller::read_status(desk.shared().state);
+  const auto status = controller::read_status(handler.shared().state);
   const auto* known = controller::find(status, run.id);
   if (known == nullptr) return;
   auto object = controller::to_json(*known);
@@ -135,11 +135,11 @@ void put_standing(Desk& desk, const Call& call, const store::Run& run, const Liv
 
 /// What the run's first event says of it, without racks that are not seen. Parameters are of the
 /// whole run, and may name its nodes.
-void put_begin(Desk& desk, const Call& call, const store::Run& run, const json::object& begin,
-               json::object& row) {
+void put_begin(RequestHandler& handler, const Call& call, const store::Run& run,
+               const json::object& begin, json::object& row) {
   for (const auto* key : {"steps", "site"})
     if (const auto* value = begin.if_contains(key)) row[key] = *value;
-  if (const auto* value = begin.if_contains("parameters"); value && desk.sees_all(call, run))
+  if (const auto* value = begin.if_contains("parameters"); value && handler.sees_all(call, run))
     row["parameters"] = *value;
   const auto* racks = begin.if_contains("racks");
   if (racks == nullptr || !racks->is_array()) return;
@@ -178,18 +178,18 @@ json::object node_row_of(const LiveRun& live, const std::string& node, const Nod
 }
 
 /// Folded up to its newest event. Errors: kNotFound; kStorage.
-Result<LiveRun*> live_for(Desk& desk, const Call& call) {
-  TRY(const auto run, desk.run_for(call));
-  return desk.runs().of(run->id, desk.journal());
+Result<LiveRun*> live_for(RequestHandler& handler, const Call& call) {
+  TRY(const auto run, handler.run_for(call));
+  return handler.runs().of(run->id, handler.journal());
 }
 
 /// As everywhere: with the order of the node's events where what is behind a cause depends on it.
 /// Errors: kStorage.
-Result<json::array> diagnosed(Desk& desk, engine::RunId run, const std::string& node,
+Result<json::array> diagnosed(RequestHandler& handler, engine::RunId run, const std::string& node,
                               std::span<const burnin::Cause> causes) {
   burnin::FindingsByStage findings;
   if (burnin::causes().asks_for_order(causes)) {
-    TRY(auto record, record::node_record(desk.store(), run, node));
+    TRY(auto record, record::node_record(handler.store(), run, node));
     findings = std::move(record.findings);
   }
   return report::to_json(causes, findings);
@@ -200,86 +200,88 @@ std::size_t limit_of(const Call& call, std::int64_t usual) {
 }
 
 /// A run that cannot be read, so that the others are listed all the same.
-json::object damaged_row(Desk& desk, const Call& call, const store::Run& run, const Error& error) {
+json::object damaged_row(RequestHandler& handler, const Call& call, const store::Run& run,
+                         const Error& error) {
   std::vector<std::string> seen;
   std::ranges::copy_if(run.nodes, std::back_inserter(seen),
-                       [&](const std::string& node) { return desk.sees(call, run.id, node); });
+                       [&](const std::string& node) { return handler.sees(call, run.id, node); });
   // Who repaired it, and which nodes that freed, is of the whole run.
   if (!call.identity.sees_all_racks())
     return controller::damaged_run_view(
         run, seen, fmt::format("the journal of run {} cannot be read", run.id));
-  const auto view = controller::run_view(desk.store(), run, {}, desk.shared().version);
+  const auto view = controller::run_view(handler.store(), run, {}, handler.shared().version);
   const auto& why = view ? error : view.error();  // as the command on this machine says it
-  return controller::damaged_run_view(run, seen, store::words_of_damage(desk.store(), run.id, why));
+  return controller::damaged_run_view(run, seen,
+                                      store::words_of_damage(handler.store(), run.id, why));
 }
 
-Reply runs_of(Desk& desk, const Call& call) {
+Reply runs_of(RequestHandler& handler, const Call& call) {
   const auto most = limit_of(call, 100);
   json::array items;
   auto before = number<engine::RunId>(call.text("cursor")).value_or(0);
   for (;;) {
     const auto ids =
-        desk.journal().runs({.before = before, .phase = call.text("state"), .most = most + 1});
+        handler.journal().runs({.before = before, .phase = call.text("state"), .most = most + 1});
     if (!ids) return problem_of(ids.error());
     for (const auto id : *ids) {
       if (items.size() == most) return list_answer(std::move(items), std::to_string(before));
       before = id;
-      const auto run = desk.store().run(id);
+      const auto run = handler.store().run(id);
       if (!run) continue;  // removed meanwhile
       if (!call.identity.sees_all_racks() &&
           std::ranges::none_of(run->nodes,
-                               [&](const auto& node) { return desk.sees(call, id, node); }))
+                               [&](const auto& node) { return handler.sees(call, id, node); }))
         continue;
-      auto row = run_row(desk, call, *run);
-      items.push_back(row ? *std::move(row) : damaged_row(desk, call, *run, row.error()));
+      auto row = run_row(handler, call, *run);
+      items.push_back(row ? *std::move(row) : damaged_row(handler, call, *run, row.error()));
     }
     if (ids->size() <= most) return list_answer(std::move(items), {});
   }
 }
 
-Reply run_of(Desk& desk, const Call& call, const store::Run& run) {
-  auto row = run_row(desk, call, run);
+Reply run_of(RequestHandler& handler, const Call& call, const store::Run& run) {
+  auto row = run_row(handler, call, run);
   if (!row) return problem_of(row.error());
-  const auto head = desk.head_of(run.id);
-  if (head) put_begin(desk, call, run, (*head)->begin, *row);
+  const auto head = handler.head_of(run.id);
+  if (head) put_begin(handler, call, run, (*head)->begin, *row);
   if (is_over(run)) {
-    const auto summary = report::kept_summary(desk.store(), run, desk.shared().version);
+    const auto summary = report::kept_summary(handler.store(), run, handler.shared().version);
     const auto* failures = summary ? summary->if_contains("failures") : nullptr;
     const bool all = call.identity.sees_all_racks();
     if (failures != nullptr && all) (*row)["failures"] = *failures;
     return json_answer(*row);
   }
-  const auto live = desk.runs().of(run.id, desk.journal());
+  const auto live = handler.runs().of(run.id, handler.journal());
   if (!live) return problem_of(live.error());
-  put_standing(desk, call, run, **live, *row);
+  put_standing(handler, call, run, **live, *row);
   return json_answer(*row);
 }
 
 }  // namespace
 
-Reply list_runs(Desk& desk, const Call& call) {
-  const auto moment = desk.moment();
+Reply list_runs(RequestHandler& handler, const Call& call) {
+  const auto moment = handler.moment();
   if (!moment) return problem_of(moment.error());
-  return desk.kept(call, *moment, [&] { return runs_of(desk, call); });
+  return handler.kept(call, *moment, [&] { return runs_of(handler, call); });
 }
 
-Reply read_run(Desk& desk, const Call& call) {
+Reply read_run(RequestHandler& handler, const Call& call) {
   // Before the run is read: what is written meanwhile is of a later one.
-  const auto moment = desk.moment();
+  const auto moment = handler.moment();
   if (!moment) return problem_of(moment.error());
-  const auto run = desk.run_for(call);
+  const auto run = handler.run_for(call);
   if (!run) return problem_of(run.error());
-  return desk.kept(call, *moment, [&] { return run_of(desk, call, **run); });
+  return handler.kept(call, *moment, [&] { return run_of(handler, call, **run); });
 }
 
-Reply list_run_nodes(Desk& desk, const Call& call) {
-  const auto live = live_for(desk, call);
+Reply list_run_nodes(RequestHandler& handler, const Call& call) {
+  const auto live = live_for(handler, call);
   if (!live) return problem_of(live.error());
   const auto& run = **live;
   // Words of what is waited for change without an event.
-  const auto version = fmt::format("{} {}", run.tip(), desk.shared().waiting.changes(run.run()));
-  return desk.kept(call, version, [&]() -> Reply {
-    const auto waiting = desk.shared().waiting.of(run.run());
+  const auto version = fmt::format("{} {}", run.tip(), handler.shared().waiting.changes(run.run()));
+  return handler.kept(call, version, [&]() -> Reply {
+    const auto waiting = handler.shared().waiting.of(run.run());
     const auto most = limit_of(call, 10'000);
     auto skip = number<std::size_t>(call.text("cursor")).value_or(0);
     const auto first = skip;
@@ -299,11 +301,11 @@ Reply list_run_nodes(Desk& desk, const Call& call) {
   });
 }
 
-Reply list_steps(Desk& desk, const Call& call) {
-  const auto live = live_for(desk, call);
+Reply list_steps(RequestHandler& handler, const Call& call) {
+  const auto live = live_for(handler, call);
   if (!live) return problem_of(live.error());
   const auto& run = **live;
-  return desk.kept(call, run.tip(), [&]() -> Reply {
+  return handler.kept(call, run.tip(), [&]() -> Reply {
     const auto only_node = call.text("node"), only_step = call.text("step");
     const auto most = limit_of(call, 10'000);
     auto skip = number<std::size_t>(call.text("cursor")).value_or(0);
@@ -311,7 +313,7 @@ Reply list_steps(Desk& desk, const Call& call) {
     json::array items;
     for (const auto& [node, trace] : run.folded().trace.nodes) {
       if (!only_node.empty() && node != only_node) continue;
-      if (!desk.sees(call, run.run(), node)) continue;
+      if (!handler.sees(call, run.run(), node)) continue;
       const auto& steps = run.folded().state.nodes.find(node)->second.steps;
       for (std::size_t i = 0; i < steps.size(); ++i) {
         const auto& traced = trace.steps[i];
@@ -342,19 +344,19 @@ Reply list_steps(Desk& desk, const Call& call) {
   });
 }
 
-Reply list_verdicts(Desk& desk, const Call& call) {
-  const auto live = live_for(desk, call);
+Reply list_verdicts(RequestHandler& handler, const Call& call) {
+  const auto live = live_for(handler, call);
   if (!live) return problem_of(live.error());
   const auto& run = **live;
-  return desk.kept(call, run.tip(), [&]() -> Reply {
+  return handler.kept(call, run.tip(), [&]() -> Reply {
     json::array items;
     for (const auto& node : run.head().order) {
       const auto* verdict = run.verdict(node);
-      if (verdict == nullptr || !desk.sees(call, run.run(), node)) continue;
+      if (verdict == nullptr || !handler.sees(call, run.run(), node)) continue;
       const auto not_met = std::ranges::count_if(verdict->checked, [](const burnin::Checked& each) {
         return each.met != burnin::Met::met;
       });
-      auto causes = diagnosed(desk, run.run(), node, verdict->causes);
+      auto causes = diagnosed(handler, run.run(), node, verdict->causes);
       if (!causes) return problem_of(causes.error());
       items.push_back({{"node", node},
                        {"verdict", to_string(verdict->decision)},

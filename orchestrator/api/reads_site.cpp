@@ -114,9 +114,9 @@ const inventory::Node* node_for(const inventory::Inventory* inventory, const Cal
 
 }  // namespace
 
-Reply who_am_i(Desk& desk, const Call& call) {
+Reply who_am_i(RequestHandler& handler, const Call& call) {
   const auto& identity = call.identity;
-  const auto site = desk.shared().site.get();
+  const auto site = handler.shared().site.get();
   json::object who{{"name", identity.name},
                    {"kind", to_string(identity.kind)},
                    {"role", to_string(identity.role)}};
@@ -129,13 +129,13 @@ Reply who_am_i(Desk& desk, const Call& call) {
   return json_answer(who);
 }
 
-Reply read_status(Desk& desk, const Call& call) {
-  const auto& shared = desk.shared();
+Reply read_status(RequestHandler& handler, const Call& call) {
+  const auto& shared = handler.shared();
   json::array runs;
   if (const auto status = controller::read_status(shared.state))
     for (const auto& each : status->runs) {
-      const auto run = desk.store().run(each.run);
-      const bool seen = run && (call.identity.sees_all_racks() || desk.sees_all(call, *run));
+      const auto run = handler.store().run(each.run);
+      const bool seen = run && (call.identity.sees_all_racks() || handler.sees_all(call, *run));
       if (seen) runs.push_back(controller::to_json(each));
     }
   const auto inventory = shared.inventory.get();
@@ -148,8 +148,8 @@ Reply read_status(Desk& desk, const Call& call) {
   return json_answer(status);
 }
 
-Reply read_inventory(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply read_inventory(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
   json::array racks, power, profiles;
   const auto& who = call.identity;
@@ -180,13 +180,13 @@ Reply read_inventory(Desk& desk, const Call& call) {
                                   {"nodes", seen}});
 }
 
-Reply list_nodes(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply list_nodes(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
-  const auto version = desk.journal().newest_run();
+  const auto version = handler.journal().newest_run();
   if (!version) return problem_of(version.error());
-  return desk.kept(call, fmt::format("{} {}", inventory->digest, *version), [&]() -> Reply {
-    const auto newest = desk.journal().newest_runs();
+  return handler.kept(call, fmt::format("{} {}", inventory->digest, *version), [&]() -> Reply {
+    const auto newest = handler.journal().newest_runs();
     if (!newest) return problem_of(newest.error());
     const std::map<std::string, engine::RunId, std::less<>> runs{newest->begin(), newest->end()};
     const auto most = static_cast<std::size_t>(call.integer("limit", kUsualPage));
@@ -208,20 +208,20 @@ Reply list_nodes(Desk& desk, const Call& call) {
   });
 }
 
-Reply read_node(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply read_node(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   const auto* node = node_for(inventory.get(), call);
   if (node == nullptr)
     return not_found(fmt::format("the inventory has no node '{}'", call.text("node")));
-  const auto runs = desk.store().runs_of(node->name, kRunsOfNode);
+  const auto runs = handler.store().runs_of(node->name, kRunsOfNode);
   if (!runs) return problem_of(runs.error());
   auto row = node_row(*inventory, *node);
   row["runs"] = json::array(runs->begin(), runs->end());
   return json_answer(row);
 }
 
-Reply search(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply search(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   const auto wanted = lower_case(call.text("q"));
   if (wanted.size() < 2) return invalid("query.q is to have at least 2 characters");
   const auto most = static_cast<std::size_t>(call.integer("limit", 50));
@@ -238,16 +238,16 @@ Reply search(Desk& desk, const Call& call) {
                        {"node", node.name},
                        {"text", by_name ? node.name : node.serial}});
     }
-  const auto newest = desk.journal().newest_runs();
+  const auto newest = handler.journal().newest_runs();
   if (!newest) return problem_of(newest.error());
   constexpr std::size_t kMostRecords = 2000;
   std::size_t looked_at = 0;
   for (const auto& [node, run] : *newest) {
-    if (!desk.sees(call, run, node)) continue;
+    if (!handler.sees(call, run, node)) continue;
     incomplete = incomplete || items.size() >= most || looked_at == kMostRecords;
     if (incomplete) break;
     ++looked_at;
-    const auto record = record::node_record(desk.store(), run, node);
+    const auto record = record::node_record(handler.store(), run, node);
     if (record) search_record(*record, run, wanted, most, items);
   }
   json::object found{{"items", std::move(items)}};
@@ -255,8 +255,8 @@ Reply search(Desk& desk, const Call& call) {
   return json_answer(found);
 }
 
-Reply list_playbooks(Desk& desk, const Call&) {
-  const auto site = desk.shared().site.get();
+Reply list_playbooks(RequestHandler& handler, const Call&) {
+  const auto site = handler.shared().site.get();
   json::array items;
   for (const auto& each : site_playbooks(site->settings)) {
     json::array parameters;
@@ -270,9 +270,9 @@ Reply list_playbooks(Desk& desk, const Call&) {
   return list_answer(std::move(items), {});
 }
 
-Reply list_schedules(Desk& desk, const Call& call) {
-  const auto site = desk.shared().site.get();
-  const auto book = ScheduleBook::open(desk.shared().state);
+Reply list_schedules(RequestHandler& handler, const Call& call) {
+  const auto site = handler.shared().site.get();
+  const auto book = ScheduleBook::open(handler.shared().state);
   if (!book) return problem_of(book.error());
   json::array items;
   for (const auto& each : site->settings.schedules) {
@@ -294,9 +294,9 @@ Reply list_schedules(Desk& desk, const Call& call) {
   return list_answer(std::move(items), {});
 }
 
-Reply list_notices(Desk& desk, const Call& call) {
-  const auto site = desk.shared().site.get();
-  auto read = read_notice_book(desk.shared().state);
+Reply list_notices(RequestHandler& handler, const Call& call) {
+  const auto site = handler.shared().site.get();
+  auto read = read_notice_book(handler.shared().state);
   if (!read) return problem_of(read.error());
   auto book = read->value_or(NoticeBook{});
   json::array items;

@@ -76,13 +76,14 @@ std::optional<Problem> sets_what_is_not_listed(const SiteSettings& settings,
 
 /// The inventory as its file has it now, with the node of the call: what is run is planned anew of
 /// the same file.
-std::variant<inventory::Inventory, Problem> inventory_for(Desk& desk, const Call& call) {
-  const auto known = desk.shared().inventory.get();
+std::variant<inventory::Inventory, Problem> inventory_for(RequestHandler& handler,
+                                                          const Call& call) {
+  const auto known = handler.shared().inventory.get();
   const auto name = call.text("node");
   const auto* node = known ? known->node(name) : nullptr;
   const auto none = not_found(fmt::format("the inventory has no node '{}'", name));
   if (node == nullptr || !call.identity.sees_rack(node->rack)) return none;
-  auto loaded = inventory::load_inventory(desk.shared().site.get()->settings.inventory);
+  auto loaded = inventory::load_inventory(handler.shared().site.get()->settings.inventory);
   if (!loaded.problems.empty()) return problem_of_files(loaded.problems);
   const auto* found = loaded.inventory->node(name);
   if (found == nullptr || !call.identity.sees_rack(found->rack)) return none;
@@ -112,8 +113,8 @@ requalify::Asked asked_of(const Call& call) {
 
 /// A look stands for what is in the node until another run has worked on it, and for a day: what
 /// was not seen is never called unchanged.
-std::optional<Problem> wrong_look(Desk& desk, const requalify::Asked& asked) {
-  const auto run = desk.store().run(asked.looked);
+std::optional<Problem> wrong_look(RequestHandler& handler, const requalify::Asked& asked) {
+  const auto run = handler.store().run(asked.looked);
   const bool is_look = run && run->playbook_text == requalify::look_playbook() &&
                        run->nodes == std::vector{asked.node};
   const auto again = fmt::format("POST /api/v1/nodes/{}/look makes one", asked.node);
@@ -124,7 +125,7 @@ std::optional<Problem> wrong_look(Desk& desk, const requalify::Asked& asked) {
     return Problem{409, "conflict",
                    fmt::format("run {}, which reads what is in {}, is {}", asked.looked, asked.node,
                                to_string(run->phase))};
-  const auto newest = desk.store().runs_of(asked.node, 1);
+  const auto newest = handler.store().runs_of(asked.node, 1);
   if (!newest) return problem_of(newest.error());
   if (newest->empty() || newest->front() != asked.looked)
     return Problem{409, "conflict",
@@ -157,12 +158,12 @@ std::optional<Problem> plan_it(const inventory::Inventory& inventory, Requalific
 
 }  // namespace
 
-std::variant<std::unique_ptr<controller::Planned>, Problem> look_of_request(Desk& desk,
+std::variant<std::unique_ptr<controller::Planned>, Problem> look_of_request(RequestHandler& handler,
                                                                             const Call& call) {
-  auto inventory = inventory_for(desk, call);
+  auto inventory = inventory_for(handler, call);
   if (const auto* problem = std::get_if<Problem>(&inventory)) return *problem;
   // Before the machine is asked anything: whether there is a run that the look is compared with.
-  const auto base = requalify::base_of(desk.store(), asked_of(call));
+  const auto base = requalify::base_of(handler.store(), asked_of(call));
   if (!base) return problem_of(base.error());
   std::vector<inventory::Problem> problems;
   auto playbook = playbooks::parse_playbook(requalify::look_playbook(), "look", problems);
@@ -174,16 +175,17 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> look_of_request(Desk
   return *std::move(planned);
 }
 
-std::variant<Requalification, Problem> requalification_of_request(Desk& desk, const Call& call) {
-  const auto inventory = inventory_for(desk, call);
+std::variant<Requalification, Problem> requalification_of_request(RequestHandler& handler,
+                                                                  const Call& call) {
+  const auto inventory = inventory_for(handler, call);
   if (const auto* problem = std::get_if<Problem>(&inventory)) return *problem;
   Requalification all{.asked = asked_of(call)};
   if (all.asked.after_swap && all.asked.new_machine)
     return invalid("body.new_machine excludes body.after_swap",
                    {{"body.new_machine", "excludes body.after_swap"}});
   if (all.asked.looked != 0)
-    if (auto problem = wrong_look(desk, all.asked)) return *std::move(problem);
-  auto known = requalify::look_back(desk.store(), all.asked);
+    if (auto problem = wrong_look(handler, all.asked)) return *std::move(problem);
+  auto known = requalify::look_back(handler.store(), all.asked);
   if (!known) return problem_of(known.error());
   all.known = *std::move(known);
   if (auto problem = plan_it(std::get<inventory::Inventory>(inventory), all))
@@ -191,10 +193,10 @@ std::variant<Requalification, Problem> requalification_of_request(Desk& desk, co
   return all;
 }
 
-std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk& desk,
+std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(RequestHandler& handler,
                                                                             const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
-  const auto site = desk.shared().site.get();
+  const auto inventory = handler.shared().inventory.get();
+  const auto site = handler.shared().site.get();
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
   const auto name = call.body_text("playbook");
   const auto playbook = playbook_of(site->settings, name);
@@ -208,7 +210,7 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk
   controller::PlanRequest request{
       .playbook = *playbook, .inventory = site->settings.inventory, .visible = call.identity.racks};
   request.nodes = call.body_text("nodes");
-  request.of_run = report::nodes_of_run(desk.store());
+  request.of_run = report::nodes_of_run(handler.store());
   if (const auto* settings = call.body.if_contains("set"))
     for (const auto& [key, value] : settings->get_object())
       request.arguments.emplace(std::string{key}, std::string{value.get_string()});

@@ -4,7 +4,7 @@
 #include <memory>
 #include <variant>
 
-#include "orchestrator/api/desk.h"
+#include "orchestrator/api/request_handler.h"
 #include "orchestrator/controller/planned_run.h"
 #include "orchestrator/requalify/known.h"
 
@@ -12,12 +12,12 @@ namespace cupel::api {
 
 /// From the body of the call. A Problem: what is wrong in it, all of it; nodes that the person may
 /// not see do not exist.
-std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk& desk,
+std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(RequestHandler& handler,
                                                                             const Call& call);
 
 /// A look at the node of the call. A Problem: it is none of theirs; there is no run that it would
 /// be compared with.
-std::variant<std::unique_ptr<controller::Planned>, Problem> look_of_request(Desk& desk,
+std::variant<std::unique_ptr<controller::Planned>, Problem> look_of_request(RequestHandler& handler,
                                                                             const Call& call);
 
 /// What the node of the call has to prove again, by what the store has of it.
@@ -29,6 +29,7 @@ struct Requalification {
 };
 
 /// A Problem: what is wrong in the body; a look that does not stand for what is there now.
-std::variant<Requalification, Problem> requalification_of_request(Desk& desk, const Call& call);
+std::variant<Requalification, Problem> requalification_of_request(RequestHandler& handler,
+                                                                  const Call& call);
 
 }  // namespace cupel::api

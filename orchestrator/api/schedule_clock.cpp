@@ -23,10 +23,10 @@ constexpr std::chrono::hours kAheadOfUs{24};
 constexpr std::chrono::minutes kLongestPause{1};
 
 /// Of what was started. Errors: kInvalid, with the sentence that the API would answer.
-Result<engine::RunId> start(Desk& desk, const Schedule& schedule) {
+Result<engine::RunId> start(RequestHandler& handler, const Schedule& schedule) {
   auto nodes = schedule.nodes;
   if (schedule.idle_only) {
-    const auto inventory = desk.shared().inventory.get();
+    const auto inventory = handler.shared().inventory.get();
     if (!inventory) return Error{Code::kInvalid, "this service has no inventory"};
     TRY(nodes, handoff::idle_nodes(*inventory, schedule.nodes));
   }
@@ -42,7 +42,7 @@ Result<engine::RunId> start(Desk& desk, const Schedule& schedule) {
                {"nodes", nodes},
                {"set", std::move(set)},
                {"reason", "schedule " + schedule.name + ": " + when_of(schedule)}};
-  const auto reply = start_run(desk, call);
+  const auto reply = start_run(handler, call);
   if (const auto* problem = std::get_if<Problem>(&reply)) {
     auto why = problem->detail;
     for (const auto& fault : problem->faults) why += "; " + fault.what;
@@ -55,8 +55,8 @@ Result<engine::RunId> start(Desk& desk, const Schedule& schedule) {
              : Error{Code::kFailed, "the run has no number"};
 }
 
-ScheduleTurn turn_of(Desk& desk, const Schedule& schedule, engine::WallTime due) {
-  const auto run = start(desk, schedule);
+ScheduleTurn turn_of(RequestHandler& handler, const Schedule& schedule, engine::WallTime due) {
+  const auto run = start(handler, schedule);
   if (run) {
     log::info({.run = *run}, "schedule-started",
               fmt::format("schedule {}: run {} of {}", schedule.name, *run, schedule.playbook));
@@ -68,7 +68,7 @@ ScheduleTurn turn_of(Desk& desk, const Schedule& schedule, engine::WallTime due)
   return {.due = due, .outcome = "refused", .why = run.error().what};
 }
 
-Result<void> look_at(Desk& desk, ScheduleBook& book, const Schedule& schedule,
+Result<void> look_at(RequestHandler& handler, ScheduleBook& book, const Schedule& schedule,
                      engine::WallTime now) {
   const auto due = last_due(schedule, now);
   const auto* last = book.last(schedule.name);
@@ -85,23 +85,23 @@ Result<void> look_at(Desk& desk, ScheduleBook& book, const Schedule& schedule,
         {.due = due, .outcome = "skipped", .why = "the service did not run when it was due"});
   }
   TRY(book.put(schedule.name, {.due = due, .outcome = "begun"}));  // never twice
-  return book.put(schedule.name, turn_of(desk, schedule, due));
+  return book.put(schedule.name, turn_of(handler, schedule, due));
 }
 
 }  // namespace
 
-void start_due(Desk& desk, engine::WallTime now) {
-  const auto site = desk.shared().site.get();
+void start_due(RequestHandler& handler, engine::WallTime now) {
+  const auto site = handler.shared().site.get();
   const auto& schedules = site->settings.schedules;
   if (schedules.empty()) return;
-  auto book = ScheduleBook::open(desk.shared().state);
+  auto book = ScheduleBook::open(handler.shared().state);
   Result<void> kept = book ? Result<void>{ok()} : Result<void>{book.error()};
   if (book) {
     std::vector<std::string> known;
     for (const auto& each : schedules) known.push_back(each.name);
     book->keep_only(known);
     for (const auto& each : schedules)
-      if (kept) kept = look_at(desk, *book, each, now);
+      if (kept) kept = look_at(handler, *book, each, now);
   }
   if (!kept)
     log::error({}, "schedules-stopped", "no schedule is started: " + printable(kept.error().what));

@@ -73,7 +73,7 @@ struct Lane {
   Task<T> run(Work work) {
     auto on_lane = [](Lane& lane, Work does) -> Task<T> {
       // To end with the lane's thread, not with the caller's.
-      co_return does(*lane.desk);
+      co_return does(*lane.handler);
     }(*this, std::move(work));
     const Counted counted{queued};
     auto result =
@@ -82,7 +82,7 @@ struct Lane {
   }
   bool is_full() const { return queued >= most; }
 
-  std::unique_ptr<Desk> desk{};
+  std::unique_ptr<RequestHandler> handler{};
   std::size_t most;
   std::atomic<std::size_t> queued{0};
   std::optional<asio::thread_pool> pool{std::in_place, 1u};
@@ -114,7 +114,7 @@ struct Service::Impl {
 
   Result<void> open();
   Result<void> open_sockets();
-  SiteFilesWish wish() const;
+  SiteFilesRequest wish() const;
   void use(const SiteFiles& files);
   Result<void> reload();
   void reload_and_log();
@@ -138,7 +138,7 @@ struct Service::Impl {
   ServiceFront front;
 };
 
-SiteFilesWish Service::Impl::wish() const {
+SiteFilesRequest Service::Impl::wish() const {
   auto listen = options.listen;
   // A passed socket may be one of TCP.
   if (!options.passed.empty()) listen.emplace_back("127.0.0.1:0");
@@ -170,12 +170,12 @@ Result<void> Service::Impl::open() {
   }
   use(files);
   for (auto* lane : {&light, &heavy, &streams}) {
-    TRY(lane->desk, Desk::open(shared));
+    TRY(lane->handler, RequestHandler::open(shared));
   }
   TRY(notices, Notices::open(shared));
   TRY(auto replies, store::KeptReplies::open(options.state));
   TRY(replies.settle_unfinished(reply_after_crash));
-  const OnDesk on_desk = [this](std::function<Result<std::string>(Desk&)> work) {
+  const OnDesk on_desk = [this](std::function<Result<std::string>(RequestHandler&)> work) {
     return streams.run<Result<std::string>>(std::move(work));
   };
   shared.feed = [this, on_desk](StreamPlace place,
@@ -261,13 +261,17 @@ Task<Answer> Service::Impl::answer(Request request) {
     co_return busy("too many requests wait already");
   std::unique_ptr<FeedSlots::Slot> share;
   if (takes_long) {
-    auto asks = [&](Desk& desk) { return desk.authenticator().name_of(request, *site); };
+    auto asks = [&](RequestHandler& handler) {
+      return handler.authenticator().name_of(request, *site);
+    };
     const auto name = co_await light.run<std::string>(std::move(asks));
     if (!name.empty()) share = heavy_shares.take(name);
     if (!name.empty() && !share)
       co_return busy("too many requests of one person that take long wait already");
   }
-  auto work = [&](Desk& desk) { return desk.answer(*route.operation, route, request); };
+  auto work = [&](RequestHandler& handler) {
+    return handler.answer(*route.operation, route, request);
+  };
   // A request of no one is refused soon, and takes no place in the line of those that take long.
   auto& lane = share ? heavy : light;
   co_return co_await lane.run<Answer>(std::move(work));
@@ -276,8 +280,8 @@ Task<Answer> Service::Impl::answer(Request request) {
 Task<void> Service::Impl::keep_schedules() {
   asio::steady_timer timer{listener.io()};
   for (;;) {
-    auto work = [](Desk& desk) {
-      start_due(desk, report::wall_now());
+    auto work = [](RequestHandler& handler) {
+      start_due(handler, report::wall_now());
       return true;
     };
     if (!shared.site.get()->settings.schedules.empty()) co_await heavy.run<bool>(std::move(work));

@@ -99,7 +99,7 @@ Code code_of(int status) {
 }
 
 /// What the problem says, with each of its errors that its sentence does not have.
-std::string told_by(const boost::json::value& problem, int status) {
+std::string reported_by(const boost::json::value& problem, int status) {
   constexpr std::size_t kTold = 10;
   auto text = text_at(problem, "detail").value_or(fmt::format("HTTP {}", status));
   const auto* errors = find(problem, "errors");
@@ -126,7 +126,7 @@ Result<std::string> body_of(std::string answer) {
   if (*status < 400) return body;
   const auto problem = parse_json(body);
   return Error{code_of(*status),
-               problem ? told_by(*problem, *status) : fmt::format("HTTP {}", *status)};
+               problem ? reported_by(*problem, *status) : fmt::format("HTTP {}", *status)};
 }
 
 std::string request_of(const ServerAddress& server, std::string_view method,

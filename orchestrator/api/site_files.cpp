@@ -94,7 +94,7 @@ Result<std::shared_ptr<const inventory::Inventory>> inventory_in(const std::stri
 
 }  // namespace
 
-Result<SiteFiles> read_site_files(const SiteFilesWish& wish) {
+Result<SiteFiles> read_site_files(const SiteFilesRequest& wish) {
   SiteFiles files;
   Site site;
   if (!wish.settings.empty()) {

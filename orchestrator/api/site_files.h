@@ -15,7 +15,7 @@ struct SiteFiles {
   std::string fingerprint{};  // of a certificate that was made here; empty: the site has one
 };
 
-struct SiteFilesWish {
+struct SiteFilesRequest {
   std::filesystem::path state{};
   std::string settings{};             // service.yaml; empty: none
   std::string inventory{};            // instead of that of the settings; empty: theirs
@@ -23,6 +23,6 @@ struct SiteFilesWish {
 };
 
 /// Errors: kInvalid, with every problem of the files; kStorage: a certificate could not be kept.
-Result<SiteFiles> read_site_files(const SiteFilesWish& wish);
+Result<SiteFiles> read_site_files(const SiteFilesRequest& wish);
 
 }  // namespace cupel::api

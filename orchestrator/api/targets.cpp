@@ -13,8 +13,8 @@ constexpr std::int64_t kNodeExporter = 9100;
 
 }  // namespace
 
-Reply list_targets(Desk& desk, const Call& call) {
-  const auto inventory = desk.shared().inventory.get();
+Reply list_targets(RequestHandler& handler, const Call& call) {
+  const auto inventory = handler.shared().inventory.get();
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
   const auto rack = call.text("rack"), profile = call.text("profile");
   NodeResults::SiteNodes nodes;
@@ -27,11 +27,11 @@ Reply list_targets(Desk& desk, const Call& call) {
     if (meant) listed.push_back(&each);
   }
   // What is not read yet is "none" in this answer, and is asked for again within a minute.
-  if (const auto read = desk.results().catch_up(desk.journal(), nodes); !read)
+  if (const auto read = handler.results().catch_up(handler.journal(), nodes); !read)
     return problem_of(read.error());
   report::NodeVerdicts verdicts;
-  for (const auto& [name, result] : desk.results().all())
-    if (desk.sees(call, result.run, name))
+  for (const auto& [name, result] : handler.results().all())
+    if (handler.sees(call, result.run, name))
       verdicts.emplace(name, report::NodeVerdict{result.run, result.state, result.cause});
   const auto port = static_cast<std::uint16_t>(call.integer("port", kNodeExporter));
   Answer answer;

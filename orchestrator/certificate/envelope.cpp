@@ -43,11 +43,11 @@ std::string line_at(std::string_view payload, std::size_t at) {
 
 /// What was changed, by digests that nobody signed: a hint for people. Empty where it has none.
 std::string changed_place(std::string_view payload, const json::value& envelope) {
-  const auto told = text_at(envelope, "blocks");
-  if (!told) return {};
+  const auto reported = text_at(envelope, "blocks");
+  if (!reported) return {};
   const auto digests = block_digests(payload);
-  const auto [mine, theirs] = std::ranges::mismatch(digests, *told);
-  if (mine == digests.end() && theirs == told->end())
+  const auto [mine, theirs] = std::ranges::mismatch(digests, *reported);
+  if (mine == digests.end() && theirs == reported->end())
     return "; its payload is as it was sealed, so the signature was changed";
   const auto block = static_cast<std::size_t>(mine - digests.begin()) / kDigits;
   const auto first = block * kBlock;

@@ -122,10 +122,10 @@ void say_actions(const std::vector<controller::RunActions>& looked_at,
 }
 
 /// Why there is no plan of a run.
-Exit complain_of_plan(const Context& context, const controller::NoPlan& failure) {
+Exit print_error_of_plan(const Context& context, const controller::NoPlan& failure) {
   if (const auto* error = std::get_if<Error>(&failure))
-    return complain(context, *error, Exit::invalid);
-  return complain(context, std::get<std::vector<inventory::Problem>>(failure));
+    return print_error(context, *error, Exit::invalid);
+  return print_error(context, std::get<std::vector<inventory::Problem>>(failure));
 }
 
 struct Wish {
@@ -143,17 +143,18 @@ void say_json(const std::vector<report::OperatorAction>& actions, bool rehearsal
 /// What the service answers, as the commands of its machine print it.
 Exit actions_there(const Context& context, const api::ServiceClient& client, const Wish& wish) {
   if (wish.locate)
-    return complain(context,
-                    Error{Code::kInvalid,
-                          "--locate asks BMCs, which only the service's machine reaches: press the "
-                          "light's button on the page of the service, or name its state folder "
-                          "there: sudo cupel --state /var/lib/cupel actions --locate"},
-                    Exit::invalid);
+    return print_error(
+        context,
+        Error{Code::kInvalid,
+              "--locate asks BMCs, which only the service's machine reaches: press the "
+              "light's button on the page of the service, or name its state folder "
+              "there: sudo cupel --state /var/lib/cupel actions --locate"},
+        Exit::invalid);
   const auto answer = client.get(wish.run == 0 ? "/api/v1/actions"
                                                : fmt::format("/api/v1/actions?run={}", wish.run));
-  if (!answer) return complain_of_service(context, answer.error());
+  if (!answer) return print_error_of_service(context, answer.error());
   const auto status = client.get("/api/v1/status");
-  if (!status) return complain_of_service(context, status.error());
+  if (!status) return print_error_of_service(context, status.error());
   const bool rehearsal = flag_at(*status, "rehearsal") == true;
   const auto* items = find(*answer, "actions");
   const auto all =
@@ -170,18 +171,18 @@ Exit actions_there(const Context& context, const api::ServiceClient& client, con
 
 Exit actions(Context& context, const Wish& wish) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!service) return print_error(context, service.error(), Exit::invalid);
   if (*service) return actions_there(context, **service, wish);
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   auto& store = **opened;
   Exit exit = Exit::passed;
   const auto first = meant_run(store, wish.run);
-  if (!first) return complain(context, first.error(), Exit::invalid);
+  if (!first) return print_error(context, first.error(), Exit::invalid);
   const auto looked_at = controller::run_actions(store, wish.run, wish.locate);
-  if (!looked_at) return complain(context, looked_at.error(), Exit::invalid);
+  if (!looked_at) return print_error(context, looked_at.error(), Exit::invalid);
   for (const auto& each : *looked_at)
-    if (each.no_plan) exit = complain_of_plan(context, *each.no_plan);
+    if (each.no_plan) exit = print_error_of_plan(context, *each.no_plan);
   if (wish.locate && exit != Exit::passed) return exit;
   const auto all = controller::walking_list(*looked_at);
   if (wish.locate) light_the_way(context, store, *looked_at);

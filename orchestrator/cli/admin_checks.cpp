@@ -45,8 +45,9 @@ AdminCheck fine(std::string about, std::string found) {
 /// BMC logs, certificates and evidence are dated by this clock. Source: adjtimex(2), STA_UNSYNC.
 AdminCheck clock_check() {
   timex state{};
-  const int told = ::adjtimex(&state);
-  const bool synchronised = told >= 0 && told != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
+  const int reported = ::adjtimex(&state);
+  const bool synchronised =
+      reported >= 0 && reported != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
   if (synchronised) return fine("clock", "synchronised");
   return {Level::warning, "clock", "the kernel reports that it is not synchronised",
           "install chrony or systemd-timesyncd; see timedatectl"};

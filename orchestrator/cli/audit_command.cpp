@@ -66,22 +66,22 @@ std::size_t count_rows(const std::vector<inventory::SkippedRows>& skipped) {
   return rows;
 }
 
-OrExit<Compared> compared_or_complain(const Context& context, const ListAsked& asked) {
+OrExit<Compared> compared_or_exit(const Context& context, const ListAsked& asked) {
   inventory::AssetListRules rules{.skip_bad = asked.skip_bad};
   if (!asked.columns.empty()) {
     auto [columns, fault] = inventory::asset_column_names(asked.columns);
     if (!fault.empty())
-      return complain(context, Error{Code::kInvalid, "--columns: " + fault}, Exit::invalid);
+      return print_error(context, Error{Code::kInvalid, "--columns: " + fault}, Exit::invalid);
     rules.columns = std::move(columns);
   }
   const auto text = read_trusted_file(asked.file, kLargestList);
-  if (!text) return complain(context, text.error(), Exit::invalid);
+  if (!text) return print_error(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   auto list = inventory::parse_assets(*text, asked.file, rules, problems);
-  if (!problems.empty()) return complain(context, inventory::told_once(std::move(problems)));
+  if (!problems.empty()) return print_error(context, inventory::reported_once(std::move(problems)));
   const auto store = store::Store::open(context.state);
   auto seen = store ? seen_of_store(**store) : Result<Seen>{store.error()};
-  if (!seen) return complain(context, seen.error(), Exit::unfinished);
+  if (!seen) return print_error(context, seen.error(), Exit::unfinished);
   if (!context.json) say_skipped(asked.file, list.skipped);
   return Compared{std::move(list.assets), *std::move(seen), std::move(list.skipped)};
 }
@@ -99,7 +99,7 @@ boost::json::object to_json(const inventory::AssetFinding& finding) {
 }
 
 Exit audit_assets(const Context& context, const ListAsked& asked) {
-  TRY(const auto compared, compared_or_complain(context, asked));
+  TRY(const auto compared, compared_or_exit(context, asked));
   const auto findings =
       inventory::compare_assets(compared.assets, compared.seen.parts, compared.seen.unread);
   if (context.json) {
@@ -130,7 +130,7 @@ Exit audit_assets(const Context& context, const ListAsked& asked) {
 }
 
 Exit audit_arrivals(const Context& context, const ListAsked& asked) {
-  TRY(const auto compared, compared_or_complain(context, asked));
+  TRY(const auto compared, compared_or_exit(context, asked));
   const auto arrivals =
       inventory::arrivals_of(compared.assets, compared.seen.parts, compared.seen.unread);
   const auto complete =
@@ -229,9 +229,9 @@ Result<std::vector<NodeDiff>> diffs_of(const store::Store& store, const DiffAske
 
 Exit audit_diff(const Context& context, const DiffAsked& asked) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   const auto diffs = diffs_of(**store, asked);
-  if (!diffs) return complain(context, diffs.error(), Exit::invalid);
+  if (!diffs) return print_error(context, diffs.error(), Exit::invalid);
   if (context.json) {
     boost::json::array all;
     for (const auto& each : *diffs)

@@ -46,11 +46,11 @@ void print_copy(const std::string& from, const std::string& to, const store::Cop
 }
 
 /// 2 where nothing was touched.
-Exit copied_or_complain(const Context& context, const std::string& from, const std::string& to,
-                        const Result<store::Copied>& copied) {
+Exit copied_or_exit(const Context& context, const std::string& from, const std::string& to,
+                    const Result<store::Copied>& copied) {
   if (!copied) {
     const bool touched = copied.error().code == Code::kStorage;
-    return complain(context, copied.error(), touched ? Exit::unfinished : Exit::invalid);
+    return print_error(context, copied.error(), touched ? Exit::unfinished : Exit::invalid);
   }
   if (context.json)
     std::printf("%s\n", boost::json::serialize(document_of(from, to, *copied)).c_str());
@@ -75,7 +75,7 @@ CommandRow backup_command(Context& context) {
       json_flag(context)};
   row.run = [&context, folder] {
     const auto from = context.state.string();
-    return copied_or_complain(context, from, *folder, store::back_up(context.state, *folder));
+    return copied_or_exit(context, from, *folder, store::back_up(context.state, *folder));
   };
   return row;
 }
@@ -93,7 +93,7 @@ CommandRow restore_command(Context& context) {
   row.options = {{"FOLDER", folder.get(), "the folder of a backup", kRequired}, json_flag(context)};
   row.run = [&context, folder] {
     const auto to = context.state.string();
-    return copied_or_complain(context, *folder, to, store::restore(*folder, context.state));
+    return copied_or_exit(context, *folder, to, store::restore(*folder, context.state));
   };
   return row;
 }

@@ -27,11 +27,11 @@ struct FloorWish {
 };
 
 /// The shipped one where none is named.
-OrExit<SecurityFloor> floor_or_complain(const Context& context, const std::string& file) {
+OrExit<SecurityFloor> floor_or_exit(const Context& context, const std::string& file) {
   if (file.empty()) return inventory::shipped_floor();
   std::vector<inventory::Problem> problems;
   auto floor = inventory::load_floor(file, problems);
-  if (!floor) return complain(context, problems);
+  if (!floor) return print_error(context, problems);
   return *std::move(floor);
 }
 
@@ -49,7 +49,7 @@ boost::json::array to_json(const std::vector<inventory::FloorRow>& rows) {
 }
 
 Exit show(const Context& context, const std::string& file) {
-  TRY(const auto floor, floor_or_complain(context, file));
+  TRY(const auto floor, floor_or_exit(context, file));
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"floor", to_json(floor.rows)}}));
   else
@@ -120,21 +120,22 @@ boost::json::array texts(const std::vector<std::string>& all) {
 
 Exit take_in(const Context& context, const FloorWish& wish) {
   auto taken = take(wish);
-  if (!taken) return complain(context, taken.error(), Exit::invalid);
-  TRY(auto floor, floor_or_complain(context, wish.floor));
+  if (!taken) return print_error(context, taken.error(), Exit::invalid);
+  TRY(auto floor, floor_or_exit(context, wish.floor));
   const auto merge = inventory::merged(std::move(floor), taken->import.rows);
   const auto yaml = inventory::to_yaml(merge.floor);
   // One that a site has written is not lost to the shipped one.
   if (!wish.out.empty() && wish.out != wish.floor && is_there(wish.out))
-    return complain(context,
-                    Error{Code::kConflict,
-                          fmt::format("there is a file {} already: to raise the floor in it, name "
-                                      "the same file with --floor and --out",
-                                      printable(wish.out))},
-                    Exit::invalid);
+    return print_error(
+        context,
+        Error{Code::kConflict,
+              fmt::format("there is a file {} already: to raise the floor in it, name "
+                          "the same file with --floor and --out",
+                          printable(wish.out))},
+        Exit::invalid);
   if (!wish.out.empty()) {
     const auto written = write_file(wish.out, yaml, kReadableByAll);
-    if (!written) return complain(context, written.error(), Exit::unfinished);
+    if (!written) return print_error(context, written.error(), Exit::unfinished);
   }
   if (context.json) {
     say("{}\n", boost::json::serialize(

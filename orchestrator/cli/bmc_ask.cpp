@@ -35,9 +35,9 @@ class Page {
     answers_[node].emplace(std::move(answer));
     if (group_) return;
     if (!context_.json) tell(*nodes_[node], *answers_[node]);
-    while (context_.json && told_ < nodes_.size() && answers_[told_]) {
-      tell(*nodes_[told_], *answers_[told_]);
-      ++told_;
+    while (context_.json && reported_ < nodes_.size() && answers_[reported_]) {
+      tell(*nodes_[reported_], *answers_[reported_]);
+      ++reported_;
     }
     std::fflush(stdout);
   }
@@ -48,8 +48,8 @@ class Page {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const bool asked = answers_[i].has_value();
       if (!asked) answers_[i].emplace(Error{Code::kCancelled, "not asked"});
-      const bool is_told = context_.json ? i < told_ : asked;
-      if (!group_ && !is_told) tell(*nodes_[i], *answers_[i]);
+      const bool is_reported = context_.json ? i < reported_ : asked;
+      if (!group_ && !is_reported) tell(*nodes_[i], *answers_[i]);
       all = all && answers_[i]->has_value();
     }
     if (group_) tell_grouped();
@@ -103,7 +103,7 @@ class Page {
   bool group_;
   const std::vector<const Node*>& nodes_;
   std::vector<std::optional<Result<Answer>>> answers_;
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
 };
 
 /// What one fan-out works on; its coroutines end before it goes.
@@ -174,12 +174,12 @@ Result<void> may_act_on_bmc(const inventory::Inventory& inventory, const Node& n
 
 OrExit<Reach> reach(const BmcCommand& command) {
   if (command.asked->nodes.empty())
-    return complain(command.context,
-                    Error{Code::kInvalid,
-                          "which nodes? They stand behind bmc: cupel bmc a01-n07 "
-                          "power, cupel bmc rack:a01 sensors"},
-                    Exit::invalid);
-  return reach_or_complain(command.context, command.asked->inventory, command.asked->nodes);
+    return print_error(command.context,
+                       Error{Code::kInvalid,
+                             "which nodes? They stand behind bmc: cupel bmc a01-n07 "
+                             "power, cupel bmc rack:a01 sensors"},
+                       Exit::invalid);
+  return reach_or_exit(command.context, command.asked->inventory, command.asked->nodes);
 }
 
 Result<std::chrono::seconds> patience_of(const BmcAsked& asked) {
@@ -191,7 +191,7 @@ Result<std::chrono::seconds> patience_of(const BmcAsked& asked) {
 
 Exit ask_over_connections(const BmcCommand& command, const ConnectionsVerb& verb) {
   const auto patience = patience_of(*command.asked);
-  if (!patience) return complain(command.context, patience.error(), Exit::invalid);
+  if (!patience) return print_error(command.context, patience.error(), Exit::invalid);
   TRY(const auto reached, reach(command));
   Connections connections{reached.inventory, *reached.store};
   Page page{command.context, command.asked->group, reached.nodes};

@@ -124,15 +124,15 @@ Exit bios(const BmcCommand& command, const Bios& asked) {
   for (const auto& word : asked.words) {
     const auto equals = word.find('=');
     if (equals == 0 || equals == word.npos)
-      return complain(command.context,
-                      Error{Code::kInvalid, "bios set takes NAME=VALUE, not '" + word + "'"},
-                      Exit::invalid);
+      return print_error(command.context,
+                         Error{Code::kInvalid, "bios set takes NAME=VALUE, not '" + word + "'"},
+                         Exit::invalid);
     wanted.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
   if (wanted.empty())
-    return complain(command.context,
-                    Error{Code::kInvalid, "bios set what? NAME=VALUE, as bios get prints them"},
-                    Exit::invalid);
+    return print_error(command.context,
+                       Error{Code::kInvalid, "bios set what? NAME=VALUE, as bios get prints them"},
+                       Exit::invalid);
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
     return stage(bmc, wanted, deadline);
   });

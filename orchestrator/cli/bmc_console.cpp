@@ -105,7 +105,7 @@ Exit conclude(const Context& context, const Node& node, const Stopped<Result<Ses
     if (is_lost) what = "console lost: " + what;
     if (is_missing)
       what += " (the console is Serial-over-LAN: the inventory must allow IPMI, bmc: {ipmi: true})";
-    return complain(context, Error{error.code, what}, Exit::failed);
+    return print_error(context, Error{error.code, what}, Exit::failed);
   }
   return Exit::passed;
 }
@@ -113,21 +113,21 @@ Exit conclude(const Context& context, const Node& node, const Stopped<Result<Ses
 Exit at_console(const BmcCommand& command, const Console& asked) {
   const auto& context = command.context;
   const auto escape = escape_of(asked.escape);
-  if (!escape) return complain(context, escape.error(), Exit::invalid);
+  if (!escape) return print_error(context, escape.error(), Exit::invalid);
   TRY(const auto reached, reach(command));
   if (reached.nodes.size() != 1)
-    return complain(context,
-                    Error{Code::kInvalid,
-                          fmt::format("a console is of one node, not of {}", reached.nodes.size())},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid, fmt::format("a console is of one node, not of {}",
+                                                         reached.nodes.size())},
+                       Exit::invalid);
   const auto& node = *reached.nodes.front();
   const auto lock = console::ConsoleLock::take(context.state / "locks", node.name);
-  if (!lock) return complain(context, lock.error(), Exit::failed);
+  if (!lock) return print_error(context, lock.error(), Exit::failed);
   console::ConsoleSession how{.escape = *escape};
   std::unique_ptr<Record> record;
   if (!asked.record.empty()) {
     auto opened = Record::open(asked.record);
-    if (!opened) return complain(context, opened.error(), Exit::invalid);
+    if (!opened) return print_error(context, opened.error(), Exit::invalid);
     record = *std::move(opened);
     how.record = [&record](std::string_view bytes) { return record->append(bytes); };
   }

@@ -78,7 +78,7 @@ Task<Result<Answer>> fetch(bmc::Bmc& bmc, const Node& node, const Diagnostics& a
 /// The folder is looked at before a BMC works for minutes, and again before each file.
 Exit diagnostics(const BmcCommand& command, const Diagnostics& asked) {
   const auto usable = asked.list ? ok() : FilesInFolder{asked.folder}.check();
-  if (!usable) return complain(command.context, usable.error(), Exit::invalid);
+  if (!usable) return print_error(command.context, usable.error(), Exit::invalid);
   return ask(command, [&asked](bmc::Bmc& bmc, const Node& node, Deadline deadline) {
     return asked.list ? list_offers(bmc, deadline) : fetch(bmc, node, asked, deadline);
   });

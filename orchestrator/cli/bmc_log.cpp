@@ -73,7 +73,7 @@ Exit log(const BmcCommand& command, const Log& asked) {
   if (!asked.since.empty()) {
     const auto now = seconds_now();
     const auto time = time_of(asked.since, now);
-    if (!time) return complain(command.context, time.error(), Exit::invalid);
+    if (!time) return print_error(command.context, time.error(), Exit::invalid);
     since = *time;
   }
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {

@@ -79,30 +79,30 @@ struct PlannedPin {
 PlannedPin planned(store::Store& store, const std::vector<Shower>& all, bmc::PinList list,
                    bool replace) {
   PlannedPin plan{.problems = std::move(list.problems)};
-  std::map<std::string, std::string> told;
+  std::map<std::string, std::string> reported;
   for (const auto& pin : list.pins) {
-    const auto complain = [&](std::string what) {
+    const auto print_error = [&](std::string what) {
       plan.problems.push_back({pin.where, std::move(what)});
     };
     const auto* one = shower_named(all, pin.name);
     if (one == nullptr) {
-      complain("no node or PDU of the inventory is called '" + printable(pin.name) +
-               "' or is reached there");
+      print_error("no node or PDU of the inventory is called '" + printable(pin.name) +
+                  "' or is reached there");
       continue;
     }
-    const auto [before, first] = told.emplace(one->bmc, pin.certificate);
+    const auto [before, first] = reported.emplace(one->bmc, pin.certificate);
     if (!first && before->second != pin.certificate)
-      complain(one->name + " has another certificate further above");
+      print_error(one->name + " has another certificate further above");
     if (!first) continue;
     const auto known = known_of(store, *one);
     const bool same = lower_case(known.certificate) == lower_case(pin.certificate);
     if (same)
       ++plan.already;
     else if (known.from == "inventory")
-      complain("the inventory names the certificate of " + one->name + " itself (tls:)");
+      print_error("the inventory names the certificate of " + one->name + " itself (tls:)");
     else if (known.from == "state" && !replace)
-      complain(one->name + " is pinned to " + known.certificate +
-               "; --replace where the new one is meant");
+      print_error(one->name + " is pinned to " + known.certificate +
+                  "; --replace where the new one is meant");
     else
       plan.pins[one->bmc] = pin.certificate;
   }
@@ -115,22 +115,23 @@ struct Opened {
 };
 
 OrExit<Opened> opened(const BmcCommand& command) {
-  TRY(auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  TRY(auto inventory, inventory_or_exit(command.context, command.asked->inventory));
   auto store = store::Store::open(command.context.state);
-  if (!store) return complain(command.context, store.error(), Exit::unfinished);
+  if (!store) return print_error(command.context, store.error(), Exit::unfinished);
   return Opened{std::move(inventory), *std::move(store)};
 }
 
 Exit import_pins(const BmcCommand& command, const Import& asked) {
   TRY(const auto site, opened(command));
   const auto text = read_trusted_file(asked.file, bmc::kLongestPinList);
-  if (!text) return complain(command.context, text.error(), Exit::invalid);
+  if (!text) return print_error(command.context, text.error(), Exit::invalid);
   const auto plan = planned(*site.store, showers_of(site.inventory),
                             bmc::parse_pin_list(*text, asked.file), asked.replace);
-  if (!plan.problems.empty()) return complain(command.context, inventory::told_once(plan.problems));
+  if (!plan.problems.empty())
+    return print_error(command.context, inventory::reported_once(plan.problems));
   for (const auto& [name, certificate] : plan.pins) {
     const auto kept = site.store->repin("bmc:" + name, certificate);
-    if (!kept) return complain(command.context, kept.error(), Exit::unfinished);
+    if (!kept) return print_error(command.context, kept.error(), Exit::unfinished);
   }
   const auto count = plan.pins.size();
   if (command.context.json)

@@ -150,7 +150,7 @@ std::string text_of_boot(const bmc::BootOverride& boot) {
          (boot.uri.empty() ? "" : " " + printable(bmc::without_credentials(boot.uri)));
 }
 
-Answer told(const bmc::BootOverride& boot, bmc::Protocol by) {
+Answer reported(const bmc::BootOverride& boot, bmc::Protocol by) {
   auto answer = said(text_of_boot(boot), "boot", to_string(boot.target), by);
   answer.object["once"] = boot.once;
   if (!boot.uri.empty()) answer.object["uri"] = bmc::without_credentials(boot.uri);
@@ -159,7 +159,7 @@ Answer told(const bmc::BootOverride& boot, bmc::Protocol by) {
 
 Task<Result<Answer>> read_boot(bmc::Bmc& bmc, Deadline deadline) {
   CO_TRY(const auto boot, co_await bmc.boot.read(deadline));
-  co_return told(boot.value, boot.by);
+  co_return reported(boot.value, boot.by);
 }
 
 /// The disc first: an override to a drive that is empty would boot something else.
@@ -169,7 +169,7 @@ Task<Result<Answer>> set_boot(bmc::Bmc& bmc, bmc::BootOverride wanted, std::stri
     CO_TRY(co_await bmc.media.insert(disc, deadline));
   }
   CO_TRY(const auto by, co_await bmc.boot.set(wanted, deadline));
-  co_return told(wanted, by);
+  co_return reported(wanted, by);
 }
 
 Exit cycle_ac(const BmcCommand& command, const Whole& whole) {
@@ -202,12 +202,12 @@ Exit boot(const BmcCommand& command, const Boot& asked) {
   std::string disc;
   if (!asked.url.empty()) {
     const auto url = url_of(asked.url);
-    if (!url) return complain(command.context, url.error(), Exit::invalid);
+    if (!url) return print_error(command.context, url.error(), Exit::invalid);
     const bool from_disc = *target == BootTarget::virtual_cd;
     if (!from_disc && *target != BootTarget::uefi_http)
-      return complain(command.context,
-                      Error{Code::kInvalid, "only boot http and boot cd take a URL"},
-                      Exit::invalid);
+      return print_error(command.context,
+                         Error{Code::kInvalid, "only boot http and boot cd take a URL"},
+                         Exit::invalid);
     (from_disc ? disc : wanted.uri) = *url;
   }
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {

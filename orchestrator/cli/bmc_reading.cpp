@@ -49,9 +49,9 @@ std::string unknowns(const std::vector<inventory::Unknown>& unknown) {
 /// And where it is, which the store knows.
 Task<Result<Answer>> show_identity(Connections& connections, const Node& node, Deadline deadline) {
   const auto bmc = connections.bmc(node);
-  auto told = co_await bmc->facts.identity(deadline);
+  auto reported = co_await bmc->facts.identity(deadline);
   co_await bmc->log_out();
-  CO_TRY(const auto identity, std::move(told));
+  CO_TRY(const auto identity, std::move(reported));
   Answer answer{one_line(identity), object_of(identity)};
   add_whereabouts(answer, connections.store(), node);
   co_return answer;

@@ -123,12 +123,12 @@ Task<Result<std::string>> speaks_ipmi(bmc::ipmi::Transport& transport, inventory
 Exit scan(const BmcCommand& command, const Scan& asked) {
   const auto& context = command.context;
   const auto ca = check_ca_file(asked.ca);
-  if (!ca) return complain(context, ca.error(), Exit::invalid);
+  if (!ca) return print_error(context, ca.error(), Exit::invalid);
   std::vector<std::string> networks;
   auto hosts = hosts_of(asked, command.asked->inventory, networks);
-  if (!hosts) return complain(context, hosts.error(), Exit::invalid);
+  if (!hosts) return print_error(context, hosts.error(), Exit::invalid);
   auto login = login_of(asked, command);
-  if (!login) return complain(context, login.error(), Exit::invalid);
+  if (!login) return print_error(context, login.error(), Exit::invalid);
   asio::io_context io{1};
   bmc::scan::Options options{.hosts = *std::move(hosts), .port = asked.port};
   options.ssdp = asked.ssdp;
@@ -146,7 +146,7 @@ Exit scan(const BmcCommand& command, const Scan& asked) {
     };
   auto work = bmc::scan::scan(std::move(options));
   const auto ended = run_to_end(io, until_interrupted(std::move(work)));
-  if (!ended.value) return complain(context, ended.value.error(), Exit::unfinished);
+  if (!ended.value) return print_error(context, ended.value.error(), Exit::unfinished);
   const auto& found = *ended.value;
   if (!context.json) print(found, networks);
   if (context.json && found.empty()) say("[]\n");

@@ -22,7 +22,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 Exit misused(const BmcCommand& command, std::string what) {
-  return complain(command.context, Error{Code::kInvalid, std::move(what)}, Exit::invalid);
+  return print_error(command.context, Error{Code::kInvalid, std::move(what)}, Exit::invalid);
 }
 
 Task<Result<Answer>> list_media(bmc::Bmc& bmc, Deadline deadline) {
@@ -60,7 +60,7 @@ Exit media(const BmcCommand& command, const Words& asked) {
       return list_media(bmc, deadline);
     });
   const auto url = url_of(asked.value);
-  if (!url) return complain(command.context, url.error(), Exit::invalid);
+  if (!url) return print_error(command.context, url.error(), Exit::invalid);
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
     return insert(bmc, *url, deadline);
   });
@@ -116,7 +116,7 @@ Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline dead
                                  printable(joined(clock.ntp_servers))),
                      "time", text_of(clock.time), clock.by);
   answer.object["ahead_seconds"] = ahead;
-  answer.object["reported"] = clock.told;
+  answer.object["reported"] = clock.reported;
   answer.object["ntp_servers"] = boost::json::value_from(clock.ntp_servers);
   co_return answer;
 }

@@ -74,21 +74,21 @@ bool names_a_pdu(const BmcAsked& asked) { return asked.nodes.contains('/'); }
 Exit accept_of_pdu(const BmcCommand& command) {
   const auto& name = command.asked->nodes;
   const auto patience = patience_of(*command.asked);
-  if (!patience) return complain(command.context, patience.error(), Exit::invalid);
-  TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  if (!patience) return print_error(command.context, patience.error(), Exit::invalid);
+  TRY(const auto inventory, inventory_or_exit(command.context, command.asked->inventory));
   const auto& pdus = inventory.pdus;
   const auto pdu = std::ranges::find(pdus, name, &inventory::Pdu::name);
   if (pdu == pdus.end())
-    return complain(command.context,
-                    Error{Code::kInvalid, "there is no PDU '" + printable(name) +
-                                              "' with redfish: in the inventory"},
-                    Exit::invalid);
+    return print_error(command.context,
+                       Error{Code::kInvalid, "there is no PDU '" + printable(name) +
+                                                 "' with redfish: in the inventory"},
+                       Exit::invalid);
   const auto store = open_store_for(command.context, inventory);
-  if (!store) return complain_of_store(command.context, store.error());
+  if (!store) return print_error_of_store(command.context, store.error());
   Connections connections{inventory, **store};
   const auto answer = run_to_end(
       connections.io(), accept(connections, name, {name}, pdu->endpoint, Deadline::in(*patience)));
-  if (!answer) return complain(command.context, answer.error(), Exit::failed);
+  if (!answer) return print_error(command.context, answer.error(), Exit::failed);
   auto object = answer->object;
   object["pdu"] = name;
   if (command.context.json)

@@ -47,7 +47,7 @@ void warn_of_lacks(const DhcpConf& conf, const BootAsked& asked,
 
 Exit print(const Context& context, const DhcpConf& conf, const std::vector<DhcpNode>& nodes) {
   const auto text = netboot::dnsmasq_conf(conf, nodes);
-  if (!text) return complain(context, text.error(), Exit::invalid);
+  if (!text) return print_error(context, text.error(), Exit::invalid);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"conf", *text}}));
   else
@@ -71,8 +71,8 @@ Exit run(const Context& context, const DhcpConf& conf, const std::vector<DhcpNod
          const BootAsked& asked) {
   auto dnsmasq = netboot::Dnsmasq::prepare(conf, nodes, asked.programs);
   if (!dnsmasq)
-    return complain(context, dnsmasq.error(),
-                    dnsmasq.error().code == Code::kInvalid ? Exit::invalid : Exit::unfinished);
+    return print_error(context, dnsmasq.error(),
+                       dnsmasq.error().code == Code::kInvalid ? Exit::invalid : Exit::unfinished);
   netboot::DhcpLog log{nodes};
   const auto heard = [&](std::string_view line) {
     if (line.starts_with("dnsmasq[") && line.contains("started"))
@@ -84,16 +84,16 @@ Exit run(const Context& context, const DhcpConf& conf, const std::vector<DhcpNod
   asio::io_context io{1};
   const auto stopped = run_to_end(io, until_interrupted(dnsmasq->run(heard)));
   if (stopped.interrupted) return Exit::passed;
-  return complain(context, stopped.value.error(), Exit::unfinished);
+  return print_error(context, stopped.value.error(), Exit::unfinished);
 }
 
 Exit dhcp(const Context& context, const BootAsked& asked) {
-  TRY(const auto inventory, inventory_or_complain(context, asked.inventory));
+  TRY(const auto inventory, inventory_or_exit(context, asked.inventory));
   const auto selected =
       inventory::select(inventory, asked.nodes, inventory::RackScope::all(), nodes_of_run(context));
-  if (!selected) return complain(context, selected.error(), Exit::invalid);
+  if (!selected) return print_error(context, selected.error(), Exit::invalid);
   auto conf = netboot::dhcp_of(inventory.boot);
-  if (!conf) return complain(context, conf.error(), Exit::invalid);
+  if (!conf) return print_error(context, conf.error(), Exit::invalid);
   conf->tftp_folder = asked.programs;
   conf->programs = netboot::programs_in(asked.programs);
   conf->lease_file = asked.leases;

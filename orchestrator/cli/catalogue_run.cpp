@@ -178,7 +178,7 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
 /// is not blamed either, where that is the very thing that was planted.
 NodeSummary without_planted_switches(NodeSummary node, const RackRun& run) {
   // A wrong plug of an uplink is behind all nodes of its leaf: the faulty one's verdict has it too.
-  const auto is_told_of = [&](std::size_t place, const burnin::Cause& cause) {
+  const auto is_reported_of = [&](std::size_t place, const burnin::Cause& cause) {
     return cause.criterion == "fabric.cable.wrong" &&
            std::ranges::any_of(run.nodes[place].causes, [&](const burnin::Cause& its) {
              return its.part == cause.part && its.criterion == cause.criterion;
@@ -189,7 +189,7 @@ NodeSummary without_planted_switches(NodeSummary node, const RackRun& run) {
     for (std::size_t i = 0; i < run.places.size(); ++i) {
       const auto& fault = run.places[i].fault;
       if (fault && fault->check == cause.criterion &&
-          (fault->part == cause.part || is_told_of(i, cause)))
+          (fault->part == cause.part || is_reported_of(i, cause)))
         return true;
     }
     return false;
@@ -369,13 +369,13 @@ Exit rehearse_catalogue(const Context& context, const CatalogueOptions& options)
   std::vector<inventory::Problem> problems;
   const auto* file = inventory::shipped_file(kShares);
   const auto shares = report::parse_part_shares(file->text, std::string{kShares}, problems);
-  if (!shares) return complain(context, problems);
+  if (!shares) return print_error(context, problems);
   const auto planned = rehearsal.plan(problems);
-  if (!problems.empty()) return complain(context, problems);
-  if (!planned) return complain(context, planned.error(), Exit::invalid);
+  if (!problems.empty()) return print_error(context, problems);
+  if (!planned) return print_error(context, planned.error(), Exit::invalid);
   asio::io_context io{1};
   const auto ran = run_to_end(io, until_interrupted(rehearsal.run_all(), kCleanUpOfRuns)).value;
-  if (!ran) return complain(context, ran.error(), Exit::unfinished);
+  if (!ran) return print_error(context, ran.error(), Exit::unfinished);
   const auto detections = rehearsal.detections();
   const auto healthy = rehearsal.healthy();
   const auto score = report::score_of(detections, healthy);

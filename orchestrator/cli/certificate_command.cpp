@@ -153,15 +153,15 @@ Result<void> settle(const store::Store& store, IssueAsked& asked) {
 
 Exit issue(const Context& context, IssueAsked asked) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   if (const auto settled = settle(**store, asked); !settled)
-    return complain(context, settled.error(),
-                    settled.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
+    return print_error(context, settled.error(),
+                       settled.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
   const auto issued = issue(**store, asked);
   if (!issued) {
     const auto code = issued.error().code;
     const bool may_come = is_transient(code) || code == Code::kCancelled;
-    return complain(context, issued.error(), may_come ? Exit::unfinished : Exit::invalid);
+    return print_error(context, issued.error(), may_come ? Exit::unfinished : Exit::invalid);
   }
   const auto digest = sha256_hex(issued->sealed);
   const auto stamp_file = asked.tsa.empty() ? std::string{} : time_stamp_name(asked.file);
@@ -355,7 +355,7 @@ Exit verify(const Context& context, const VerifyAsked& asked) {
   if (!verified) {
     const auto code = verified.error().code;
     const bool is_bad = code == Code::kUntrusted || code == Code::kMalformed;
-    return complain(context, verified.error(), is_bad ? Exit::failed : Exit::invalid);
+    return print_error(context, verified.error(), is_bad ? Exit::failed : Exit::invalid);
   }
   if (context.json)
     std::printf("%s\n", boost::json::serialize(to_json(*verified)).c_str());

@@ -25,7 +25,7 @@ struct ConfAsked {
 /// A node's profile, or one by its own name: that of the inventory's folder, else a shipped one.
 OrExit<inventory::Profile> profile_of(const Context& context, const ConfAsked& asked) {
   if (asked.inventory_named || is_there(asked.inventory)) {
-    TRY(const auto site, inventory_or_complain(context, asked.inventory));
+    TRY(const auto site, inventory_or_exit(context, asked.inventory));
     if (const auto* node = site.node(asked.name)) return site.profile_of(*node);
   }
   const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
@@ -33,9 +33,9 @@ OrExit<inventory::Profile> profile_of(const Context& context, const ConfAsked& a
   std::vector<inventory::Problem> problems;
   auto profile = source.load(asked.name, problems);
   if (profile) return *std::move(profile);
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   const auto known = source.names();
-  return complain(
+  return print_error(
       context,
       Error{Code::kInvalid,
             fmt::format("there is no node and no profile '{}'{}", printable(asked.name),

@@ -234,13 +234,13 @@ int run_command_line(int argc, char** argv) {
   const bool wants_json = std::ranges::find(words, "--json") != words.end();
   if (const auto unknown = unknown_command(program, words)) {
     context.json = wants_json;
-    return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
+    return static_cast<int>(print_error(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
   }
   const auto chosen = parse_command_line(program, in_order(program, words), wants_json);
   if (!chosen && chosen.error() != Exit::passed) return static_cast<int>(chosen.error());
   if (chosen)
     if (const auto elsewhere = meant_elsewhere(context, *chosen))
-      return static_cast<int>(complain(context, *elsewhere, Exit::invalid));
+      return static_cast<int>(print_error(context, *elsewhere, Exit::invalid));
   const bool of_services = chosen && is_one_of(kOfServicesToo, program, *chosen);
   if (of_services) context.socket = socket_of_package(context);
   const bool is_asked = of_services && (is_set("CUPEL_SERVER") || !context.socket.empty());
@@ -248,7 +248,7 @@ int run_command_line(int argc, char** argv) {
   if (chosen && !is_asked && works_on_state(program, *chosen) &&
       !works_on_own_images(program, *chosen, words)) {
     const auto owner = act_as_owner_of(context.state);
-    if (!owner) return static_cast<int>(complain(context, owner.error(), Exit::unfinished));
+    if (!owner) return static_cast<int>(print_error(context, owner.error(), Exit::unfinished));
   }
   auto exit = Exit::passed;
   try {

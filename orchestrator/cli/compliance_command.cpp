@@ -21,7 +21,7 @@
 namespace cupel::cli {
 namespace {
 
-struct ComplianceWish {
+struct ComplianceOptions {
   std::string against{}, inventory = default_inventory(), nodes = "all";
   std::filesystem::path html{};
   engine::RunId run = 0;
@@ -29,37 +29,36 @@ struct ComplianceWish {
   std::string check{};
 };
 
-OrExit<compliance::Answers> answers_or_complain(const Context& context,
-                                                const ComplianceWish& wish) {
+OrExit<compliance::Answers> answers_or_exit(const Context& context, const ComplianceOptions& wish) {
   std::vector<inventory::Problem> problems;
   const auto list = compliance::load_list(wish.against, problems);
-  if (!list) return complain(context, problems);
-  TRY(const auto inventory, inventory_or_complain(context, wish.inventory));
+  if (!list) return print_error(context, problems);
+  TRY(const auto inventory, inventory_or_exit(context, wish.inventory));
   const auto nodes =
       inventory::select(inventory, wish.nodes, inventory::RackScope::all(), nodes_of_run(context));
-  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   std::set<std::string, std::less<>> names;
   for (const auto* node : *nodes) names.insert(node->name);
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   if (wish.run != 0) {
     const auto run = (*store)->run(wish.run);
-    if (!run) return complain(context, run.error(), Exit::invalid);
+    if (!run) return print_error(context, run.error(), Exit::invalid);
   }
   const auto evidence = compliance::read_evidence(**store, names, wish.run);
-  if (!evidence) return complain(context, evidence.error(), Exit::unfinished);
+  if (!evidence) return print_error(context, evidence.error(), Exit::unfinished);
   auto answers = compliance::answer(*list, *evidence);
   answers.site = inventory.site;
   answers.rehearsal = !rehearsal_line(context.state).empty();
   return answers;
 }
 
-Exit answer(const Context& context, const ComplianceWish& wish) {
-  TRY(const auto answers, answers_or_complain(context, wish));
+Exit answer(const Context& context, const ComplianceOptions& wish) {
+  TRY(const auto answers, answers_or_exit(context, wish));
   if (!wish.html.empty()) {
     const auto page = compliance::to_html(answers, report::utc(report::wall_now()));
     const auto written = write_file(wish.html, page, kReadableByAll);
-    if (!written) return complain(context, written.error(), Exit::unfinished);
+    if (!written) return print_error(context, written.error(), Exit::unfinished);
   }
   if (context.json)
     say("{}\n", boost::json::serialize(compliance::to_json(answers)));
@@ -78,7 +77,7 @@ Exit list_lists(const Context& context) {
   for (const auto& name : compliance::shipped_lists()) {
     std::vector<inventory::Problem> problems;
     const auto list = compliance::load_list(name, problems);
-    if (!list) return complain(context, problems);
+    if (!list) return print_error(context, problems);
     rows.push_back({name, std::to_string(list->demands.size()), list->date, list->title});
     all.push_back({{"list", name},
                    {"rows", list->demands.size()},
@@ -98,7 +97,7 @@ Exit check_list(const Context& context, const std::string& file) {
   // A name without a slash is a shipped list's elsewhere; here it is a file.
   const auto path = file.contains('/') ? file : "./" + file;
   const auto list = compliance::load_list(path, problems);
-  if (!list) return complain(context, problems);
+  if (!list) return print_error(context, problems);
   if (context.json)
     say("{}\n", boost::json::serialize(
                     boost::json::object{{"list", list->name}, {"rows", list->demands.size()}}));
@@ -107,11 +106,11 @@ Exit check_list(const Context& context, const std::string& file) {
   return Exit::passed;
 }
 
-Exit comply(const Context& context, const ComplianceWish& wish) {
+Exit comply(const Context& context, const ComplianceOptions& wish) {
   if (wish.lists) return list_lists(context);
   if (!wish.check.empty()) return check_list(context, wish.check);
   if (!wish.against.empty()) return answer(context, wish);
-  return complain(
+  return print_error(
       context,
       Error{Code::kInvalid, fmt::format("against which list? --against {}, or a file of your own",
                                         fmt::join(compliance::shipped_lists(), ", --against "))},
@@ -121,7 +120,7 @@ Exit comply(const Context& context, const ComplianceWish& wish) {
 }  // namespace
 
 CommandRow compliance_command(Context& context) {
-  auto wish = std::make_shared<ComplianceWish>();
+  auto wish = std::make_shared<ComplianceOptions>();
   CommandRow row{"compliance", "what buyers demand, answered by what runs have shown"};
   row.footer =
       "Examples: cupel compliance --against nvidia-ai-clouds-2.4\n"

@@ -73,7 +73,7 @@ std::string advised_in(const Context& context, std::string_view text) {
   return all + std::string{text};
 }
 
-Exit complain(const Context& context, const Error& error, Exit exit) {
+Exit print_error(const Context& context, const Error& error, Exit exit) {
   const auto what = advised_in(context, error.what);
   std::fprintf(stderr, "cupel: %s\n", as_one_line(what).c_str());
   if (context.json) {
@@ -83,7 +83,7 @@ Exit complain(const Context& context, const Error& error, Exit exit) {
   return exit;
 }
 
-Exit complain(const Context& context, const std::vector<inventory::Problem>& problems) {
+Exit print_error(const Context& context, const std::vector<inventory::Problem>& problems) {
   if (!context.json) {
     std::fputs(to_string(problems).c_str(), stderr);
     const bool more = problems.size() > inventory::kMostProblems;
@@ -122,11 +122,11 @@ Result<void> check_named_inventory(bool named, const std::string& file) {
   return ok();
 }
 
-OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
-                                                   std::string_view cable_columns) {
+OrExit<inventory::Inventory> inventory_or_exit(const Context& context, const std::string& file,
+                                               std::string_view cable_columns) {
   auto loaded = inventory::load_inventory(file, cable_columns);
   if (loaded.inventory) return *std::move(loaded.inventory);
-  return complain(context, loaded.problems);
+  return print_error(context, loaded.problems);
 }
 
 }  // namespace cupel::cli

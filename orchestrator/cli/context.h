@@ -36,8 +36,8 @@ struct Context {
 };
 
 /// "cupel: what", on standard error; as {"error": ...} on standard output too with --json.
-Exit complain(const Context& context, const Error& error, Exit exit);
-Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
+Exit print_error(const Context& context, const Error& error, Exit exit);
+Exit print_error(const Context& context, const std::vector<inventory::Problem>& problems);
 
 /// The folder that commands on this state have to name; empty: they find it by themselves, or the
 /// user has named it.
@@ -55,8 +55,8 @@ std::string advised_in(const Context& context, std::string_view text);
 std::string default_inventory();
 
 /// Loads it, or complains. `cable_columns`: as of load_inventory().
-OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
-                                                   std::string_view cable_columns = {});
+OrExit<inventory::Inventory> inventory_or_exit(const Context& context, const std::string& file,
+                                               std::string_view cable_columns = {});
 
 /// Where only the folder of an inventory counts, or the command works without one: a file that the
 /// user named can be read. Errors: kNotFound; kInvalid.

@@ -114,9 +114,9 @@ Exit ended(const Context& context, const store::Store& store, const Command& com
   const auto exit = said(context, command, "accepted",
                          " is cancelled" + report::still_drained(store, command.run));
   const auto left = leftovers(store, command.run);
-  if (!left) return complain(context, left.error(), Exit::unfinished);
+  if (!left) return print_error(context, left.error(), Exit::unfinished);
   if (left->set.empty()) return exit;
-  return complain(
+  return print_error(
       context,
       Error{Code::kFailed,
             fmt::format("what was set on {} is not put back: each does it by itself when its "
@@ -132,7 +132,7 @@ Exit ended(const Context& context, const store::Store& store, const Command& com
 bool end_its_jobs(Context& context, const store::Store& store, engine::RunId id) {
   const auto run = store.run(id);
   if (!run) return false;
-  auto planned = planned_again_or_complain(context, *run);
+  auto planned = planned_again_or_exit(context, *run);
   if (!planned) return false;
   execute_again(context, *std::move(planned), *run);
   const auto after = store.run(id);
@@ -145,19 +145,19 @@ Exit cancel(Context& context, store::Store& store, const Command& command) {
   if (run_to_end(io, wait_for_end(context, store, command.run)))
     return ended(context, store, command);
   const auto left = leftovers(store, command.run);
-  if (!left) return complain(context, left.error(), Exit::unfinished);
+  if (!left) return print_error(context, left.error(), Exit::unfinished);
   if (left->anything()) {
     if (end_its_jobs(context, store, command.run)) return ended(context, store, command);
     const auto& at_work = left->at_work;
     if (!at_work.empty())
-      complain(context,
-               Error{Code::kFailed, fmt::format("what still runs on {} ends at its own limit",
-                                                fmt::join(at_work, ", "))},
-               Exit::unfinished);
+      print_error(context,
+                  Error{Code::kFailed, fmt::format("what still runs on {} ends at its own limit",
+                                                   fmt::join(at_work, ", "))},
+                  Exit::unfinished);
   }
   const auto lock = store::ControllerLock::take(context.state);
   if (!lock)
-    return complain(
+    return print_error(
         context,
         Error{Code::kTimeout, fmt::format("run {} has not ended yet; it will, when its steps have "
                                           "cleaned up",
@@ -169,7 +169,7 @@ Exit cancel(Context& context, store::Store& store, const Command& command) {
     event.kind = engine::EventKind::run_cancelled;
     event.data = {{"by", command.by}, {"command", command.id}};
     const auto written = store.append(command.run, event);
-    if (!written) return complain(context, written.error(), Exit::unfinished);
+    if (!written) return print_error(context, written.error(), Exit::unfinished);
   }
   return ended(context, store, command);
 }
@@ -237,16 +237,16 @@ std::string words_of(const Command& command) {
 
 /// Tells whoever asked what became of it.
 Exit answered(const Context& context, const Command& command, const Result<Answer>& answer) {
-  if (!answer) return complain(context, answer.error(), Exit::unfinished);
+  if (!answer) return print_error(context, answer.error(), Exit::unfinished);
   const auto what = words_of(command);
   switch (answer->kind) {
     case Answer::Kind::accepted:
       return said(context, command, "accepted", fmt::format(": {}: accepted", what));
     case Answer::Kind::refused:
-      return complain(context,
-                      Error{Code::kInvalid, fmt::format("run {}: {} is refused: {}", command.run,
-                                                        what, answer->why)},
-                      Exit::invalid);
+      return print_error(context,
+                         Error{Code::kInvalid, fmt::format("run {}: {} is refused: {}", command.run,
+                                                           what, answer->why)},
+                         Exit::invalid);
     case Answer::Kind::gone:
       return said(
           context, command, "waiting",
@@ -256,7 +256,7 @@ Exit answered(const Context& context, const Command& command, const Result<Answe
     case Answer::Kind::pending:
       break;
   }
-  return complain(
+  return print_error(
       context,
       Error{Code::kTimeout,
             fmt::format("run {}: {} is asked for, and its controller has not answered in {} s: see "
@@ -316,38 +316,39 @@ Task<bool> wait_for_end_there(RunCopy& copy) {
 Exit cancel_there(const Context& context, RunCopy& copy, const Command& command) {
   asio::io_context io{1};
   if (run_to_end(io, wait_for_end_there(copy))) return ended(context, copy.store(), command);
-  return complain(context,
-                  Error{Code::kTimeout, fmt::format("run {} has not ended yet; it will, when its "
-                                                    "steps have cleaned up",
-                                                    command.run)},
-                  Exit::unfinished);
+  return print_error(
+      context,
+      Error{Code::kTimeout, fmt::format("run {} has not ended yet; it will, when its "
+                                        "steps have cleaned up",
+                                        command.run)},
+      Exit::unfinished);
 }
 
 /// The same through the API of a service.
 Exit ask_service(const Context& context, const api::ServiceClient& client, Kind kind,
                  const Asked& asked) {
   const auto number = asked.run != 0 ? Result<engine::RunId>{asked.run} : newest_run(client);
-  if (!number) return complain_of_service(context, number.error());
+  if (!number) return print_error_of_service(context, number.error());
   const auto copy = RunCopy::make(client, *number);
-  if (!copy) return complain_of_service(context, copy.error());
+  if (!copy) return print_error_of_service(context, copy.error());
   const auto run = (*copy)->store().run(*number);
-  if (!run) return complain(context, run.error(), Exit::unfinished);
+  if (!run) return print_error(context, run.error(), Exit::unfinished);
   auto command = command_of(kind, asked, *number);
   if (over(run->phase))
-    return complain(context,
-                    Error{Code::kInvalid,
-                          fmt::format("run {} is {} already", command.run, to_string(run->phase))},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid, fmt::format("run {} is {} already", command.run,
+                                                         to_string(run->phase))},
+                       Exit::invalid);
   const auto right = check((*copy)->store(), *run, command);
-  if (!right) return complain(context, right.error(), Exit::invalid);
+  if (!right) return print_error(context, right.error(), Exit::invalid);
   boost::json::object body{{"command", to_string(kind)}};
   for (const auto& [key, text] :
        {std::pair{"node", &command.node}, {"step", &command.step}, {"reason", &command.text}})
     if (!text->empty()) body[key] = *text;
   const auto given = client.post(fmt::format("/api/v1/runs/{}/commands", command.run), body);
-  if (!given) return complain_of_service(context, given.error());
+  if (!given) return print_error_of_service(context, given.error());
   if (const auto waits = waits_for_approval(*given))
-    return complain(context, *waits, Exit::unfinished);
+    return print_error(context, *waits, Exit::unfinished);
   command.id = static_cast<std::int64_t>(number_at(*given, "command").value_or(0));
   command.by = text_at(*given, "by").value_or("");
   if (kind == Kind::cancel) return cancel_there(context, **copy, command);
@@ -357,26 +358,26 @@ Exit ask_service(const Context& context, const api::ServiceClient& client, Kind 
 
 Exit ask(Context& context, Kind kind, const Asked& asked) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!service) return print_error(context, service.error(), Exit::invalid);
   if (*service) return ask_service(context, **service, kind, asked);
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   auto& store = **opened;
   const auto run = meant_run(store, asked.run);
-  if (!run) return complain(context, run.error(), Exit::invalid);
+  if (!run) return print_error(context, run.error(), Exit::invalid);
   auto command = command_of(kind, asked, run->id);
   command.by = login_name();
   if (over(run->phase))
-    return complain(context,
-                    Error{Code::kInvalid,
-                          fmt::format("run {} is {} already", command.run, to_string(run->phase))},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid, fmt::format("run {} is {} already", command.run,
+                                                         to_string(run->phase))},
+                       Exit::invalid);
   const auto right = check(store, *run, command);
-  if (!right) return complain(context, right.error(), Exit::invalid);
+  if (!right) return print_error(context, right.error(), Exit::invalid);
   const auto before = end_of(store, command.run);
-  if (!before) return complain(context, before.error(), Exit::unfinished);
+  if (!before) return print_error(context, before.error(), Exit::unfinished);
   const auto id = store.ask(command);
-  if (!id) return complain(context, id.error(), Exit::unfinished);
+  if (!id) return print_error(context, id.error(), Exit::unfinished);
   command.id = *id;
   if (kind == Kind::cancel) return cancel(context, store, command);
   asio::io_context io{1};

@@ -16,14 +16,14 @@ namespace {
 
 Exit control_submitted(Context& context, bool stays) {
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   const auto lock = store::ControllerLock::take(context.state);
   if (!lock) {
     const bool taken = lock.error().code == Code::kConflict;
-    return complain(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
+    return print_error(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
   }
   const auto logs = start_log(context, "stderr");
-  if (!logs) return complain(context, logs.error(), Exit::invalid);
+  if (!logs) return print_error(context, logs.error(), Exit::invalid);
   TerminalFront front{context, TerminalFront::Shows::log};
   auto settings = controller_settings(context);
   settings.stays = stays;
@@ -34,24 +34,24 @@ Exit control_submitted(Context& context, bool stays) {
   std::fflush(stdout);
   const auto ran = drives.work();
   if (ran) return Exit::passed;
-  return complain(context, ran.error(), Exit::unfinished);
+  return print_error(context, ran.error(), Exit::unfinished);
 }
 
 Exit follow_there(Context& context, const api::ServiceClient& client, engine::RunId named) {
   const auto run = named != 0 ? Result<engine::RunId>{named} : newest_run(client);
-  if (!run) return complain_of_service(context, run.error());
+  if (!run) return print_error_of_service(context, run.error());
   return watch_there(context, client, *run);
 }
 
 Exit follow_run(Context& context, engine::RunId named) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!service) return print_error(context, service.error(), Exit::invalid);
   if (*service) return follow_there(context, **service, named);
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   const auto run = meant_run(**opened, named);
-  if (!run) return complain(context, run.error(), Exit::invalid);
-  TRY(const auto planned, planned_again_or_complain(context, *run));
+  if (!run) return print_error(context, run.error(), Exit::invalid);
+  TRY(const auto planned, planned_again_or_exit(context, *run));
   return execute_elsewhere(context, **opened, *planned, *run);
 }
 

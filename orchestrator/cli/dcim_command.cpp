@@ -39,32 +39,32 @@ constexpr std::size_t kLargestFile = 64u << 20;
 constexpr std::chrono::minutes kPatience{30};
 constexpr int kLockSchema = 1;
 
-struct ServerWish {
+struct ServerOptions {
   std::string url{}, token{}, ca{};
 };
 
-struct ImportWish {
-  ServerWish server{};
+struct ImportOptions {
+  ServerOptions server{};
   fs::path base{}, out{};
   std::vector<std::string> filters{}, profiles{};
   bool checks = false, overwrite = false;
 };
 
-struct ExportWish {
-  ServerWish server{};
+struct ExportOptions {
+  ServerOptions server{};
   std::string inventory = default_inventory(), nodes = "all";
   dcim::ChangeRules rules{};
   bool yes = false;
 };
 
-std::vector<OptionRow> options_of(ServerWish& server) {
+std::vector<OptionRow> options_of(ServerOptions& server) {
   return {{"--url", &server.url, "of its front page: https://netbox.example.com", kRequired},
           {"--token", &server.token, "of its API: file:PATH, env:NAME or cmd:COMMAND", kRequired},
           {"--ca", &server.ca, "PEM file of the authority of its certificate [the system's]"}};
 }
 
 /// Errors: kInvalid.
-Result<dcim::Client> client_of(const ServerWish& wish) {
+Result<dcim::Client> client_of(const ServerOptions& wish) {
   if (const auto fault = inventory::fault_in_server_url(wish.url, false))
     return Error{Code::kInvalid, "--url " + *fault};
   std::error_code unknown;
@@ -129,9 +129,9 @@ struct Base {
 };
 
 /// What is written by hand: everything but the nodes.
-OrExit<Base> base_or_complain(const Context& context, const ImportWish& wish) {
+OrExit<Base> base_or_exit(const Context& context, const ImportOptions& wish) {
   auto text = read_file(wish.base, kLargestFile);
-  if (!text) return complain(context, text.error(), Exit::invalid);
+  if (!text) return print_error(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   const auto document = inventory::parse_yaml(*text, wish.base.string(), problems);
   if (document && document->root.entry("nodes") != nullptr)
@@ -146,12 +146,12 @@ OrExit<Base> base_or_complain(const Context& context, const ImportWish& wish) {
     problems.push_back({{wish.base.string(), 0, 0},
                         "--base and --out are to be in one folder: paths in the file are relative "
                         "to it"});
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   return Base{*std::move(text), document && document->root.entry("racks") != nullptr};
 }
 
 /// What stands there now; empty: no file. Errors: kConflict: somebody has changed it by hand.
-Result<std::string> standing_text(const ImportWish& wish) {
+Result<std::string> standing_text(const ImportOptions& wish) {
   std::error_code failed;
   if (!fs::exists(wish.out, failed) && !failed) return std::string{};
   TRY(const auto text, read_file(wish.out, kLargestFile));
@@ -164,7 +164,7 @@ Result<std::string> standing_text(const ImportWish& wish) {
                            printable(wish.out.string()), printable(wish.base.string()))};
 }
 
-std::string lock_text(const ImportWish& wish, const Imported& all, const std::string& text) {
+std::string lock_text(const ImportOptions& wish, const Imported& all, const std::string& text) {
   json::object devices;
   for (const auto& device : all.devices)
     devices[valid_utf8(device.name)] =
@@ -181,7 +181,7 @@ std::string lock_text(const ImportWish& wish, const Imported& all, const std::st
          "\n";
 }
 
-Exit say_import(const Context& context, const ImportWish& wish, const Imported& all,
+Exit say_import(const Context& context, const ImportOptions& wish, const Imported& all,
                 const std::vector<std::string>& changes) {
   if (context.json) {
     say("{}\n",
@@ -201,27 +201,27 @@ Exit say_import(const Context& context, const ImportWish& wish, const Imported& 
   return wish.checks && !changes.empty() ? Exit::failed : Exit::passed;
 }
 
-Exit import_inventory(const Context& context, const ImportWish& wish) {
+Exit import_inventory(const Context& context, const ImportOptions& wish) {
   auto client = client_of(wish.server);
-  if (!client) return complain(context, client.error(), Exit::invalid);
+  if (!client) return print_error(context, client.error(), Exit::invalid);
   auto filters = pairs_of(wish.filters, "--filter");
-  if (!filters) return complain(context, filters.error(), Exit::invalid);
+  if (!filters) return print_error(context, filters.error(), Exit::invalid);
   const auto profiles = pairs_of(wish.profiles, "--profile");
-  if (!profiles) return complain(context, profiles.error(), Exit::invalid);
-  TRY(const auto base, base_or_complain(context, wish));
+  if (!profiles) return print_error(context, profiles.error(), Exit::invalid);
+  TRY(const auto base, base_or_exit(context, wish));
   const auto before = standing_text(wish);
-  if (!before) return complain(context, before.error(), Exit::invalid);
+  if (!before) return print_error(context, before.error(), Exit::invalid);
   asio::io_context io{1};
   auto reading = read_all(*std::move(client), *std::move(filters), Deadline::in(kPatience));
   const auto all = run_to_end(io, std::move(reading));
-  if (!all) return complain(context, all.error(), Exit::unfinished);
+  if (!all) return print_error(context, all.error(), Exit::unfinished);
   dcim::InventoryRules rules{.with_racks = !base.has_racks};
   for (const auto& [type, profile] : *profiles) rules.profiles[lower_case(type)] = profile;
   const auto made = dcim::inventory_text(all->devices, all->racks, rules);
   if (!made.faults.empty()) {
     std::vector<inventory::Problem> problems;
     for (const auto& fault : made.faults) problems.push_back({{wish.server.url, 0, 0}, fault});
-    return complain(context, problems);
+    return print_error(context, problems);
   }
   auto text = base.text;
   if (!text.ends_with('\n')) text += '\n';
@@ -231,21 +231,22 @@ Exit import_inventory(const Context& context, const ImportWish& wish) {
   std::error_code unknown;
   const auto folder = fs::absolute(wish.out, unknown).parent_path();
   const auto checked = inventory::parse_inventory(text, wish.out.string(), folder);
-  if (!checked.problems.empty()) return complain(context, checked.problems);
+  if (!checked.problems.empty()) return print_error(context, checked.problems);
   const auto changes = dcim::changed_lines(*before, text);
   if (!wish.checks) {
     // Reading NetBox takes its time, and editors are quick.
     const auto now = standing_text(wish);
-    if (!now) return complain(context, now.error(), Exit::invalid);
+    if (!now) return print_error(context, now.error(), Exit::invalid);
     if (*now != *before)
-      return complain(context,
-                      Error{Code::kConflict, fmt::format("{} was changed meanwhile: import again",
-                                                         printable(wish.out.string()))},
-                      Exit::invalid);
+      return print_error(
+          context,
+          Error{Code::kConflict, fmt::format("{} was changed meanwhile: import again",
+                                             printable(wish.out.string()))},
+          Exit::invalid);
     const auto written = write_file(wish.out, text);
-    if (!written) return complain(context, written.error(), Exit::unfinished);
+    if (!written) return print_error(context, written.error(), Exit::unfinished);
     const auto locked = write_file(lock_of(wish.out), lock_text(wish, *all, text));
-    if (!locked) return complain(context, locked.error(), Exit::unfinished);
+    if (!locked) return print_error(context, locked.error(), Exit::unfinished);
   }
   return say_import(context, wish, *all, changes);
 }
@@ -267,32 +268,32 @@ struct Wanted {
 };
 
 /// By node, of those that the lock names.
-OrExit<std::map<std::string, Wanted>> wanted_or_complain(const Context& context,
-                                                         const ExportWish& wish) {
-  TRY(const auto inventory, inventory_or_complain(context, wish.inventory));
+OrExit<std::map<std::string, Wanted>> wanted_or_exit(const Context& context,
+                                                     const ExportOptions& wish) {
+  TRY(const auto inventory, inventory_or_exit(context, wish.inventory));
   const auto nodes =
       inventory::select(inventory, wish.nodes, inventory::RackScope::all(), nodes_of_run(context));
-  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   const auto lock = read_lock(wish.inventory);
   if (!lock)
-    return complain(
+    return print_error(
         context,
         Error{Code::kInvalid, fmt::format("{} (an import of the inventory writes it: see "
                                           "docs/know/inventory.md)",
                                           lock.error().what)},
         Exit::invalid);
   const auto known = newest_verdicts(context, inventory);
-  if (!known) return complain(context, known.error(), Exit::unfinished);
+  if (!known) return print_error(context, known.error(), Exit::unfinished);
   if (known->rehearsal)
-    return complain(context,
-                    Error{Code::kInvalid,
-                          "the state folder is a rehearsal's: its machines are "
-                          "virtual, and nothing of them goes to NetBox"},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid,
+                             "the state folder is a rehearsal's: its machines are "
+                             "virtual, and nothing of them goes to NetBox"},
+                       Exit::invalid);
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   const auto serials = serials_of(**store);
-  if (!serials) return complain(context, serials.error(), Exit::unfinished);
+  if (!serials) return print_error(context, serials.error(), Exit::unfinished);
   std::map<std::string, Wanted> wanted;
   const auto* devices = find(*lock, "devices");
   const auto* by_name = devices == nullptr ? nullptr : devices->if_object();
@@ -300,12 +301,13 @@ OrExit<std::map<std::string, Wanted>> wanted_or_complain(const Context& context,
     const auto* device = by_name == nullptr ? nullptr : by_name->if_contains(node->name);
     const auto id = device == nullptr ? std::string{} : text_at(*device, "id").value_or("");
     if (!number<std::int64_t>(id))
-      return complain(context,
-                      Error{Code::kInvalid,
-                            fmt::format("{} is no device of NetBox by {}: import again, or leave "
-                                        "it out of NODES",
-                                        node->name, lock_of(wish.inventory).string())},
-                      Exit::invalid);
+      return print_error(
+          context,
+          Error{Code::kInvalid,
+                fmt::format("{} is no device of NetBox by {}: import again, or leave "
+                            "it out of NODES",
+                            node->name, lock_of(wish.inventory).string())},
+          Exit::invalid);
     auto& one = wanted[node->name];
     one.id = id;
     if (const auto verdict = known->verdicts.find(node->name); verdict != known->verdicts.end())
@@ -419,14 +421,14 @@ bool is_wanted(std::size_t devices, const std::string& url) {
   return answer == "y" || answer == "yes";
 }
 
-Exit export_results(const Context& context, const ExportWish& wish) {
+Exit export_results(const Context& context, const ExportOptions& wish) {
   auto client = client_of(wish.server);
-  if (!client) return complain(context, client.error(), Exit::invalid);
-  TRY(auto wanted, wanted_or_complain(context, wish));
+  if (!client) return print_error(context, client.error(), Exit::invalid);
+  TRY(auto wanted, wanted_or_exit(context, wish));
   asio::io_context io{1};
   auto looking = changes_for(*client, std::move(wanted), wish.rules, Deadline::in(kPatience));
   const auto changes = run_to_end(io, std::move(looking));
-  if (!changes) return complain(context, changes.error(), Exit::unfinished);
+  if (!changes) return print_error(context, changes.error(), Exit::unfinished);
   const auto count = static_cast<std::size_t>(std::ranges::count_if(*changes, is_change));
   if (context.json)
     say("{}\n", json::serialize(json::object{{"devices", json_of(*changes)}}));
@@ -445,7 +447,7 @@ Exit export_results(const Context& context, const ExportWish& wish) {
     io.restart();
     const auto written = run_to_end(io, write_change(*client, change, Deadline::in(kPatience)));
     if (!written)
-      return complain(
+      return print_error(
           context,
           Error{written.error().code, fmt::format("{}: {}; devices before it are written",
                                                   change.node, written.error().what)},
@@ -458,7 +460,7 @@ Exit export_results(const Context& context, const ExportWish& wish) {
 }  // namespace
 
 CommandRow import_row(Context& context) {
-  auto wish = std::make_shared<ImportWish>();
+  auto wish = std::make_shared<ImportOptions>();
   CommandRow netbox{"netbox", "writes an inventory from NetBox or Nautobot"};
   netbox.footer =
       "Example: cupel inventory import netbox --url https://netbox.example.com --token file:token "
@@ -489,7 +491,7 @@ CommandRow import_row(Context& context) {
 }
 
 CommandRow export_command(Context& context) {
-  auto wish = std::make_shared<ExportWish>();
+  auto wish = std::make_shared<ExportOptions>();
   CommandRow netbox{"netbox", "writes results back: status, serial number, a journal entry"};
   netbox.footer =
       "Example: cupel export netbox --url https://netbox.example.com --token file:token\n"

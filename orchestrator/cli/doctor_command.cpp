@@ -40,12 +40,12 @@ Exit examine(const Context& context, const DoctorOptions& asked) {
   const bool named = !asked.inventory.empty();
   const auto file = named ? asked.inventory : default_inventory();
   if (named || is_there(file)) {
-    TRY(inventory, inventory_or_complain(context, file));
+    TRY(inventory, inventory_or_exit(context, file));
   }
   if (!asked.node.empty() && (!inventory || inventory->node(asked.node) == nullptr))
-    return complain(context,
-                    Error{Code::kInvalid, fmt::format("{} has no node '{}'", file, asked.node)},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid, fmt::format("{} has no node '{}'", file, asked.node)},
+                       Exit::invalid);
   const auto checks = check_admin_node({.state = context.state,
                                         .programs = context.programs,
                                         .inventory = inventory ? &*inventory : nullptr,

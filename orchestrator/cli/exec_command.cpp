@@ -123,11 +123,11 @@ std::string fault_of(const NodeOutcome& each, const Asked& asked) {
     const auto what =
         error.what.starts_with(prefix) ? error.what.substr(prefix.size()) : error.what;
     const bool connecting = what.starts_with("SSH");
-    const bool told_more = what.find("may still run") != what.npos;
+    const bool reported_more = what.find("may still run") != what.npos;
     if (error.code == Code::kCancelled && what == "not started") return "not started";
-    if (error.code == Code::kCancelled && !told_more) return "interrupted, and ended there";
+    if (error.code == Code::kCancelled && !reported_more) return "interrupted, and ended there";
     if (error.code == Code::kTimeout && connecting) return "SSH: no answer";
-    if (error.code == Code::kTimeout && !told_more)
+    if (error.code == Code::kTimeout && !reported_more)
       return "ended after " + asked.patience + ", its time limit";
     return what;
   }
@@ -210,17 +210,17 @@ Exit conclude(const Context& context, const Asked& asked, const Ended& ended) {
 
 Exit execute(const Context& context, const Asked& asked) {
   if (context.behind.empty())
-    return complain(context,
-                    Error{Code::kInvalid, "say behind -- what is to run: cupel exec " +
-                                              asked.nodes + " -- uname -r"},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid, "say behind -- what is to run: cupel exec " +
+                                                 asked.nodes + " -- uname -r"},
+                       Exit::invalid);
   const auto patience = patience_of(asked.patience);
-  if (!patience) return complain(context, patience.error(), Exit::invalid);
-  TRY(auto reach, reach_or_complain(context, asked.inventory, asked.nodes));
+  if (!patience) return print_error(context, patience.error(), Exit::invalid);
+  TRY(auto reach, reach_or_exit(context, asked.inventory, asked.nodes));
   auto options = options_of(context, asked, *patience);
   if (asked.input) {
     auto input = whole_input();
-    if (!input) return complain(context, input.error(), Exit::invalid);
+    if (!input) return print_error(context, input.error(), Exit::invalid);
     options.input = *std::move(input);
   }
   std::vector<ssh::Target> targets;
@@ -258,11 +258,11 @@ Task<Result<std::string>> look_at(const Node* node, Deadline deadline) {
 /// A person's word that the nodes' host keys were meant to change.
 Exit accept(const Context& context, const Asked& asked) {
   if (!context.behind.empty())
-    return complain(context, Error{Code::kInvalid, "--accept-host-key runs no command"},
-                    Exit::invalid);
+    return print_error(context, Error{Code::kInvalid, "--accept-host-key runs no command"},
+                       Exit::invalid);
   const auto patience = patience_of(asked.patience);
-  if (!patience) return complain(context, patience.error(), Exit::invalid);
-  TRY(auto reach, reach_or_complain(context, asked.inventory, asked.nodes));
+  if (!patience) return print_error(context, patience.error(), Exit::invalid);
+  TRY(auto reach, reach_or_exit(context, asked.inventory, asked.nodes));
   const auto deadline = Deadline::in(*patience);
   const auto each = [deadline](const Node* node) {
     return look_at(node, deadline.sooner(ssh::FanOut{}.connect));
@@ -272,11 +272,11 @@ Exit accept(const Context& context, const Asked& asked) {
   const auto keys = run_to_end(io, for_each_of<std::string>(reach.nodes, asked.width, each));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!keys[i]) {
-      exit = complain(context, keys[i].error(), Exit::failed);
+      exit = print_error(context, keys[i].error(), Exit::failed);
       continue;
     }
     const auto kept = accept_key(context, *reach.store, *reach.nodes[i], *keys[i]);
-    if (!kept) return complain(context, kept.error(), Exit::unfinished);
+    if (!kept) return print_error(context, kept.error(), Exit::unfinished);
   }
   return exit;
 }
@@ -284,14 +284,14 @@ Exit accept(const Context& context, const Asked& asked) {
 /// A person's word that whatever key each node brings next is its own.
 Exit forget(const Context& context, const Asked& asked) {
   if (!context.behind.empty())
-    return complain(context, Error{Code::kInvalid, "--forget-host-key runs no command"},
-                    Exit::invalid);
-  TRY(auto reach, reach_or_complain(context, asked.inventory, asked.nodes));
+    return print_error(context, Error{Code::kInvalid, "--forget-host-key runs no command"},
+                       Exit::invalid);
+  TRY(auto reach, reach_or_exit(context, asked.inventory, asked.nodes));
   for (const auto* node : reach.nodes) {
     const auto name = "ssh:" + node->name;
     const auto before = reach.store->pinned(name).value_or("none");
     const auto forgotten = reach.store->repin(name, "");
-    if (!forgotten) return complain(context, forgotten.error(), Exit::unfinished);
+    if (!forgotten) return print_error(context, forgotten.error(), Exit::unfinished);
     if (context.json)
       print_object({{"node", node->name}, {"before", before}});
     else

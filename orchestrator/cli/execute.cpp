@@ -106,38 +106,40 @@ std::map<std::string, std::string> halts_of(const store::Store& store, engine::R
 }
 
 /// `then`: how it goes on.
-Exit complain_of_halts(const Context& context, engine::RunId run,
-                       const std::map<std::string, std::string>& halts, const std::string& then) {
+Exit print_error_of_halts(const Context& context, engine::RunId run,
+                          const std::map<std::string, std::string>& halts,
+                          const std::string& then) {
   std::string why;
   for (const auto& [step, each] : halts)
     why += fmt::format("{}{}{}", why.empty() ? "" : "; ", step.empty() ? "" : step + ": ", each);
-  return complain(context,
-                  Error{Code::kCancelled,
-                        fmt::format("run {} is halted: {}. See what is wrong: {}; then: {}{}", run,
-                                    why, advised(context, fmt::format("cupel actions {}", run)),
-                                    advised(context, fmt::format("cupel continue {}", run)), then)},
-                  Exit::halted);
+  return print_error(
+      context,
+      Error{Code::kCancelled,
+            fmt::format("run {} is halted: {}. See what is wrong: {}; then: {}{}", run, why,
+                        advised(context, fmt::format("cupel actions {}", run)),
+                        advised(context, fmt::format("cupel continue {}", run)), then)},
+      Exit::halted);
 }
 
 /// What the run's end means, as its journal has it. `spent`: as print_summary() has it.
 Exit conclude(const Context& context, const store::Store& store, engine::RunId id,
               const std::optional<Cost>& spent = {}) {
   const auto run = store.run(id);
-  if (!run) return complain(context, run.error(), Exit::unfinished);
+  if (!run) return print_error(context, run.error(), Exit::unfinished);
   print_summary(context, store, id, spent);
   const auto phase = run->phase;
   if (phase == RunPhase::ended) return exit_of(store, id);
   const auto resume = advised(context, fmt::format("cupel resume {}", id));
   if (phase == RunPhase::interrupted)
     if (const auto halts = halts_of(store, id); !halts.empty())
-      return complain_of_halts(context, id, halts,
-                               fmt::format(", and {}{}", resume, still_set(context, store, id)));
+      return print_error_of_halts(context, id, halts,
+                                  fmt::format(", and {}{}", resume, still_set(context, store, id)));
   const auto what =
       phase == RunPhase::cancelled
           ? fmt::format("run {} was cancelled{}", id, report::still_drained(store, id))
           : fmt::format("run {} was stopped; go on with: {}{}", id, resume,
                         still_set(context, store, id));
-  return complain(context, Error{Code::kCancelled, what}, Exit::unfinished);
+  return print_error(context, Error{Code::kCancelled, what}, Exit::unfinished);
 }
 
 /// Input that is wrong has touched nothing.
@@ -150,7 +152,7 @@ Exit exit_for(const Error& error) {
 Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
              Submitted submitted) {
   const auto logs = start_log(context, "none");
-  if (!logs) return complain(context, logs.error(), Exit::invalid);
+  if (!logs) return print_error(context, logs.error(), Exit::invalid);
   TerminalFront front{context};
   const auto run = submitted.run.id;
   auto settings = controller_settings(context);
@@ -159,14 +161,14 @@ Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> pla
                                        std::move(settings));
   if (drove) return conclude(context, store, run, cost());
   const bool wrong = drove.error().code != Code::kStorage;
-  return complain(context, drove.error(), wrong ? Exit::invalid : Exit::unfinished);
+  return print_error(context, drove.error(), wrong ? Exit::invalid : Exit::unfinished);
 }
 
 /// Of a run that another process drives: what it waits for, and what its nodes are by now.
 Exit conclude_waiting(const Context& context, const store::Store& store, engine::RunId id) {
   print_summary(context, store, id, {});
   if (const auto halts = halts_of(store, id); !halts.empty())
-    return complain_of_halts(context, id, halts, {});
+    return print_error_of_halts(context, id, halts, {});
   if (!context.json)
     say("run {} stays open for nodes that wait for repair: {}; see it: {}\n", id,
         advised(context, fmt::format("cupel actions {}", id)),
@@ -183,7 +185,7 @@ std::optional<Exit> watched(const Context& context, store::Store& store, const P
     case Followed::waits_for_hands:
       return conclude_waiting(context, store, run);
     case Followed::left:
-      return complain(
+      return print_error(
           context,
           Error{Code::kCancelled,
                 fmt::format("run {} goes on without this terminal; see {}, or end it with: {}", run,
@@ -191,11 +193,11 @@ std::optional<Exit> watched(const Context& context, store::Store& store, const P
                             advised(context, fmt::format("cupel cancel {}", run)))},
           Exit::unfinished);
     case Followed::abandoned:
-      return complain(context,
-                      Error{Code::kUnreachable,
-                            fmt::format("the controller of run {} is gone; go on with: {}", run,
-                                        advised(context, fmt::format("cupel resume {}", run)))},
-                      Exit::unfinished);
+      return print_error(context,
+                         Error{Code::kUnreachable,
+                               fmt::format("the controller of run {} is gone; go on with: {}", run,
+                                           advised(context, fmt::format("cupel resume {}", run)))},
+                         Exit::unfinished);
     case Followed::never_begun:
       return std::nullopt;
   }
@@ -226,7 +228,7 @@ Exit detached(const Context& context, const store::Store& store, engine::RunId r
       {.state = context.state, .programs = context.programs, .log = log_from_root(context)}, store,
       run);
   const auto process = run_to_end(io, std::move(leaving));
-  if (!process) return complain(context, process.error(), Exit::unfinished);
+  if (!process) return print_error(context, process.error(), Exit::unfinished);
   const auto now = store.run(run);
   if (now && now->phase != RunPhase::running) return conclude(context, store, run);
   const auto log = controller::controller_log(store.folder()).string();
@@ -278,7 +280,7 @@ OptionRow on_halt_option(Context& context, std::string_view what) {
 Exit execute_elsewhere(Context& context, store::Store& store, const Planned& planned,
                        const store::Run& run) {
   if (const auto exit = watched(context, store, planned, run.id)) return *exit;
-  return complain(
+  return print_error(
       context,
       Error{Code::kUnreachable,
             fmt::format("run {} was submitted, and no controller lives: {}, or {}", run.id,
@@ -289,11 +291,11 @@ Exit execute_elsewhere(Context& context, store::Store& store, const Planned& pla
 
 Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where) {
   auto opened = open_store_for(context, planned->inventory);
-  if (!opened) return complain_of_store(context, opened.error());
+  if (!opened) return print_error_of_store(context, opened.error());
   auto& store = **opened;
   auto submitted = controller::submit(
       store, *planned, {.flags = context.run, .begun_by = login_name(), .where = where});
-  if (!submitted) return complain(context, submitted.error(), exit_for(submitted.error()));
+  if (!submitted) return print_error(context, submitted.error(), exit_for(submitted.error()));
   context.begun = submitted->run.id;
   return go_on(context, store, std::move(planned), *std::move(submitted), where);
 }
@@ -301,11 +303,11 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where
 Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run,
                    Where where) {
   auto opened = open_store_for(context, planned->inventory);
-  if (!opened) return complain_of_store(context, opened.error());
+  if (!opened) return print_error_of_store(context, opened.error());
   auto& store = **opened;
   auto submitted = controller::submit_again(store, *planned, std::move(run),
                                             {.flags = context.run, .where = where});
-  if (!submitted) return complain(context, submitted.error(), exit_for(submitted.error()));
+  if (!submitted) return print_error(context, submitted.error(), exit_for(submitted.error()));
   return go_on(context, store, std::move(planned), *std::move(submitted), where);
 }
 

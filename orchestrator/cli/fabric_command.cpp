@@ -49,9 +49,9 @@ void print(const boost::json::object& object) { say("{}\n", boost::json::seriali
 /// The inventory, where it has a cable plan.
 OrExit<inventory::Inventory> planned(const FabricCommand& command) {
   TRY(auto inventory,
-      inventory_or_complain(command.context, command.asked->inventory, command.asked->columns));
+      inventory_or_exit(command.context, command.asked->inventory, command.asked->columns));
   if (inventory.fabric) return inventory;
-  return complain(
+  return print_error(
       command.context,
       Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: (docs/do/fabric.md)",
                                         command.asked->inventory)},
@@ -174,11 +174,12 @@ Exit watch(const FabricCommand& command, const inventory::Fabric& fabric) {
                      : asked.ibnetdiscover.empty() ? asked.iblinkinfo
                                                    : asked.ibnetdiscover;
   if (file.empty() || file == "-")
-    return complain(command.context,
-                    Error{Code::kInvalid, "--watch needs a file that is written again and again"},
-                    Exit::invalid);
+    return print_error(
+        command.context,
+        Error{Code::kInvalid, "--watch needs a file that is written again and again"},
+        Exit::invalid);
   auto changes = FileChanges::of(file);
-  if (!changes) return complain(command.context, changes.error(), Exit::invalid);
+  if (!changes) return print_error(command.context, changes.error(), Exit::invalid);
   std::optional<inventory::FabricAudit> last;
   do {
     const auto seen = seen_in(asked);
@@ -203,7 +204,7 @@ Exit audit(const FabricCommand& command) {
     // What a UFM does not answer was not looked at, either.
     const bool empty = done.error().code == Code::kNoMeasurement ||
                        (command.asked->ufm && done.error().code != Code::kInvalid);
-    return complain(command.context, done.error(), empty ? Exit::unfinished : Exit::invalid);
+    return print_error(command.context, done.error(), empty ? Exit::unfinished : Exit::invalid);
   }
   const auto& audit = done->audit;
   if (command.context.json)

@@ -73,7 +73,7 @@ OrExit<std::optional<inventory::Inventory>> plan_of(const Context& context,
                                                     const HealthAsked& asked) {
   std::error_code failure;
   if (asked.inventory_named) {
-    TRY(auto named, inventory_or_complain(context, asked.inventory));
+    TRY(auto named, inventory_or_exit(context, asked.inventory));
     return std::optional{std::move(named)};
   }
   if (!std::filesystem::exists(asked.inventory, failure))
@@ -94,7 +94,7 @@ Exit health(const Context& context, const HealthAsked& asked) {
   const auto looks = looks_of(asked);
   if (!looks) {
     const bool blind = looks.error().code == Code::kNoMeasurement;
-    return complain(context, looks.error(), blind ? Exit::unfinished : Exit::invalid);
+    return print_error(context, looks.error(), blind ? Exit::unfinished : Exit::invalid);
   }
   const auto* before = looks->first ? &*looks->first : nullptr;
   auto found = burnin::judge_links(before, looks->second, plan);

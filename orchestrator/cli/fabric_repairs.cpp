@@ -35,10 +35,10 @@ OrExit<std::optional<inventory::Inventory>> inventory_of(const Context& context,
   std::error_code failure;
   if (!asked.inventory_named && !std::filesystem::exists(asked.inventory, failure))
     return std::optional<inventory::Inventory>{};
-  TRY(auto inventory, inventory_or_complain(context, asked.inventory));
+  TRY(auto inventory, inventory_or_exit(context, asked.inventory));
   // Records of virtual machines and of real ones never share a store.
   if (const auto store = open_store_for(context, inventory); !store)
-    return complain_of_store(context, store.error());
+    return print_error_of_store(context, store.error());
   return std::optional{std::move(inventory)};
 }
 
@@ -92,9 +92,9 @@ Exit repaired(const Context& context, const RepairedAsked& asked) {
   TRY(const auto inventory, inventory_of(context, asked));
   const bool planned = inventory && inventory->fabric;
   const auto events = events_of(asked, planned ? &inventory->fabric->fabric : nullptr);
-  if (!events) return complain(context, events.error(), Exit::invalid);
+  if (!events) return print_error(context, events.error(), Exit::invalid);
   if (const auto recorded = record::record_links(context.state, *events); !recorded)
-    return complain(context, recorded.error(), Exit::unfinished);
+    return print_error(context, recorded.error(), Exit::unfinished);
   print_repaired(context, *events);
   return Exit::passed;
 }
@@ -121,11 +121,11 @@ Exit history(const Context& context, const std::string& port) {
   std::optional<burnin::NamedLink> asked;
   if (!port.empty()) {
     auto named = burnin::named_link(port, nullptr);
-    if (!named) return complain(context, named.error(), Exit::invalid);
+    if (!named) return print_error(context, named.error(), Exit::invalid);
     asked = *std::move(named);
   }
   auto events = record::recorded_links(context.state);
-  if (!events) return complain(context, events.error(), Exit::unfinished);
+  if (!events) return print_error(context, events.error(), Exit::unfinished);
   std::erase_if(*events, [&](const LinkEvent& event) { return !is_at(event, asked); });
   std::ranges::stable_sort(*events, {}, &LinkEvent::at);
   print_history(context, *events);

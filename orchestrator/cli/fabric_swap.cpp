@@ -161,20 +161,21 @@ void print(const Context& context, const SwapInquiry& found) {
 }
 
 Exit refuse_swap(const Context& context, const Error& error) {
-  return complain(context, error, error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
+  return print_error(context, error,
+                     error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
 }
 
 Exit after_swap(const Context& context, const SwapAsked& asked) {
-  TRY(const auto inventory, inventory_or_complain(context, asked.inventory));
+  TRY(const auto inventory, inventory_or_exit(context, asked.inventory));
   if (!inventory.fabric)
-    return complain(context,
-                    Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: "
-                                                      "(docs/do/fabric.md)",
-                                                      asked.inventory)},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: "
+                                                         "(docs/do/fabric.md)",
+                                                         asked.inventory)},
+                       Exit::invalid);
   const auto& plan = inventory.fabric->fabric;
   const auto store = open_store_for(context, inventory);
-  if (!store) return complain_of_store(context, store.error());
+  if (!store) return print_error_of_store(context, store.error());
   const auto runs = pair_runs(**store, plan, asked);
   if (!runs) return refuse_swap(context, runs.error());
   const auto found = requalify::inquire(*runs, plan);

@@ -34,13 +34,13 @@ Result<FileChanges> FileChanges::of(const std::filesystem::path& file) {
 }
 
 bool FileChanges::is_ours() {
-  alignas(inotify_event) std::array<char, 1 << 14> told{};
+  alignas(inotify_event) std::array<char, 1 << 14> reported{};
   bool ours = false;
   for (;;) {
-    const auto got = ::read(number_, told.data(), told.size());
+    const auto got = ::read(number_, reported.data(), reported.size());
     if (got <= 0) return ours;
     for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
-      const auto* event = reinterpret_cast<const inotify_event*>(told.data() + at);
+      const auto* event = reinterpret_cast<const inotify_event*>(reported.data() + at);
       // The queue ran over: the file may have changed too.
       ours = ours || (event->mask & IN_Q_OVERFLOW) != 0 ||
              (event->len > 0 && name_ == static_cast<const char*>(event->name));

@@ -136,7 +136,7 @@ Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventor
 }
 
 Exit check(const BmcCommand& command) {
-  TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  TRY(const auto inventory, inventory_or_exit(command.context, command.asked->inventory));
   const auto manifest = firmware::read_manifest(inventory.images);
   const auto now = seconds_now();
   return judge_nodes(command, inventory, nullptr, [&](const Standing& it, bool& well) {
@@ -148,7 +148,7 @@ Exit check(const BmcCommand& command) {
 }
 
 Exit plan(const BmcCommand& command) {
-  TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  TRY(const auto inventory, inventory_or_exit(command.context, command.asked->inventory));
   const auto manifest = firmware::read_manifest(inventory.images);
   const auto now = seconds_now();
   firmware::ImageChecker images{inventory.images};
@@ -216,12 +216,12 @@ Task<Result<void>> learn_one(Connections& connections, const Node& node, Deadlin
 /// Prints YAML and nothing else: it is pasted into a profile.
 Exit learn(const BmcCommand& command) {
   const auto patience = patience_of(*command.asked);
-  if (!patience) return complain(command.context, patience.error(), Exit::invalid);
+  if (!patience) return print_error(command.context, patience.error(), Exit::invalid);
   TRY(const auto reached, reach(command));
   if (reached.nodes.size() != 1)
-    return complain(command.context,
-                    Error{Code::kInvalid, "a baseline is learned from one machine: name one"},
-                    Exit::invalid);
+    return print_error(command.context,
+                       Error{Code::kInvalid, "a baseline is learned from one machine: name one"},
+                       Exit::invalid);
   const auto& node = *reached.nodes.front();
   Connections connections{reached.inventory, *reached.store};
   std::string yaml;
@@ -229,7 +229,7 @@ Exit learn(const BmcCommand& command) {
       run_to_end(connections.io(),
                  until_interrupted(learn_one(connections, node, Deadline::in(*patience), yaml)));
   if (ended.interrupted) return Exit::unfinished;
-  if (yaml.empty()) return complain(command.context, ended.value.error(), Exit::failed);
+  if (yaml.empty()) return print_error(command.context, ended.value.error(), Exit::failed);
   if (command.context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"node", node.name}, {"yaml", yaml}}));
   else

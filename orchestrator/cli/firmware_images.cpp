@@ -42,7 +42,7 @@ Result<std::string> signed_manifest(const SignAsked& asked) {
 
 Exit sign_manifest(const Context& context, const SignAsked& asked) {
   auto done = signed_manifest(asked);
-  if (!done) return complain(context, done.error(), Exit::invalid);
+  if (!done) return print_error(context, done.error(), Exit::invalid);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"signature", asked.file()}}));
   else
@@ -110,7 +110,7 @@ Exit print_digests(const Context& context, const DigestAsked& asked) {
   boost::json::array all;
   for (const auto& file : asked.files) {
     const auto digest = digest_of(file);
-    if (!digest) return complain(context, digest.error(), Exit::invalid);
+    if (!digest) return print_error(context, digest.error(), Exit::invalid);
     text += entry_of(asked, file, *digest);
     all.push_back({{"file", file}, {"sha256", digest->sha256}, {"size", digest->bytes}});
   }

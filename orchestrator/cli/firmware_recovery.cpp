@@ -69,15 +69,15 @@ Result<void> mark(store::Store& store, BegunUpdate update, const std::string& no
 
 Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
                            const BegunUpdate& update) {
-  TRY(auto planned, planned_or_complain(context, {.playbook = "firmware",
-                                                  .inventory = asked.inventory,
-                                                  .inventory_named = true,
-                                                  .nodes = asked.node}));
+  TRY(auto planned, planned_or_exit(context, {.playbook = "firmware",
+                                              .inventory = asked.inventory,
+                                              .inventory_named = true,
+                                              .nodes = asked.node}));
   {
     const auto store = store::Store::open(context.state);
-    if (!store) return complain(context, store.error(), Exit::unfinished);
+    if (!store) return print_error(context, store.error(), Exit::unfinished);
     if (const auto marked = mark(**store, update, asked.node); !marked)
-      return complain(context, marked.error(), Exit::unfinished);
+      return print_error(context, marked.error(), Exit::unfinished);
   }
   if (!context.run.repair_patience) context.run.repair_patience = controller::kUsualRepairPatience;
   return execute_new(context, std::move(planned));
@@ -85,18 +85,18 @@ Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
 
 Exit go_on(Context& context, const RecoveryAsked& asked) {
   auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   const auto updates = awaited_updates(context, **store, asked.node);
-  if (!updates) return complain(context, updates.error(), exit_for(updates.error()));
+  if (!updates) return print_error(context, updates.error(), exit_for(updates.error()));
   const auto& update = updates->front();
   if (const auto left = check_left(context, update, asked.node); !left)
-    return complain(context, left.error(), Exit::invalid);
+    return print_error(context, left.error(), Exit::invalid);
   if (update.in_run == InRun::over) {
     store->reset();
     return continue_in_a_new_run(context, asked, update);
   }
   if (const auto marked = mark(**store, update, asked.node); !marked)
-    return complain(context, marked.error(), Exit::unfinished);
+    return print_error(context, marked.error(), Exit::unfinished);
   store->reset();
   const auto why = "firmware continue: " + printable(update.named()) +
                    (asked.reason.empty() ? "" : ": " + asked.reason);
@@ -168,15 +168,15 @@ void print_forgotten(const Context& context, const std::vector<BegunUpdate>& upd
 
 Exit forget(const Context& context, const RecoveryAsked& asked) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   const auto updates = awaited_updates(context, **store, asked.node);
-  if (!updates) return complain(context, updates.error(), exit_for(updates.error()));
+  if (!updates) return print_error(context, updates.error(), exit_for(updates.error()));
   for (const auto& each : *updates)
     if (const auto left = check_left(context, each, asked.node); !left)
-      return complain(context, left.error(), Exit::invalid);
+      return print_error(context, left.error(), Exit::invalid);
   for (const auto& each : *updates)
     if (const auto forgotten = forget_update(**store, each, asked); !forgotten)
-      return complain(context, forgotten.error(), Exit::unfinished);
+      return print_error(context, forgotten.error(), Exit::unfinished);
   if (!context.json) say("{}", rehearsal_line(context.state));
   print_forgotten(context, *updates, asked.node);
   return Exit::passed;

@@ -48,10 +48,10 @@ Task<Result<std::vector<Lack>>> look_at_all(Connections& connections, const play
   const auto verb = [&](const playbooks::NodePlan* node) {
     return look_at(connections, *node, all.sooner(kNodePatience));
   };
-  const auto told = co_await for_each_of<std::string>(nodes, kLooksAtOnce, verb);
+  const auto reported = co_await for_each_of<std::string>(nodes, kLooksAtOnce, verb);
   std::vector<Lack> lacks;
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (told[i]) lacks.push_back({nodes[i]->node->name, *told[i]});
+    if (reported[i]) lacks.push_back({nodes[i]->node->name, *reported[i]});
   co_return lacks;
 }
 

@@ -59,18 +59,18 @@ Exit show(const Context& context, const std::vector<StoredImage>& all) {
 
 Exit list(const Context& context, const ImageAsked& asked) {
   const auto store = ImageStore::open_or_make(image_folder(context, asked.folder));
-  if (!store) return complain(context, store.error(), Exit::invalid);
+  if (!store) return print_error(context, store.error(), Exit::invalid);
   const auto all = store->list();
-  return all ? show(context, *all) : complain(context, all.error(), Exit::invalid);
+  return all ? show(context, *all) : print_error(context, all.error(), Exit::invalid);
 }
 
 Exit verify(const Context& context, const ImageAsked& asked) {
   const auto store = ImageStore::open(image_folder(context, asked.folder));
-  if (!store) return complain(context, store.error(), Exit::invalid);
+  if (!store) return print_error(context, store.error(), Exit::invalid);
   auto names = asked.names;
   if (names.empty()) {
     const auto all = store->list();
-    if (!all) return complain(context, all.error(), Exit::invalid);
+    if (!all) return print_error(context, all.error(), Exit::invalid);
     for (const auto& each : *all) names.push_back(each.name);
   }
   std::vector<StoredImage> verified;
@@ -80,14 +80,14 @@ Exit verify(const Context& context, const ImageAsked& asked) {
 
 Exit gc(const Context& context, const ImageAsked& asked) {
   const auto store = ImageStore::open(image_folder(context, asked.folder));
-  if (!store) return complain(context, store.error(), Exit::invalid);
+  if (!store) return print_error(context, store.error(), Exit::invalid);
   auto waste = store->waste({asked.names.begin(), asked.names.end()});
-  if (!waste) return complain(context, waste.error(), Exit::invalid);
+  if (!waste) return print_error(context, waste.error(), Exit::invalid);
   // Without a name to keep, only what interrupted builds left.
   if (asked.names.empty()) waste->images.clear();
   if (asked.yes)
     if (const auto removed = store->remove(*waste); !removed)
-      return complain(context, removed.error(), Exit::unfinished);
+      return print_error(context, removed.error(), Exit::unfinished);
   auto names = waste->images;
   names.insert(names.end(), waste->left.begin(), waste->left.end());
   if (context.json) {
@@ -115,7 +115,7 @@ Exit print_mirror_conf(const Context& context, const MirrorAsked& asked,
   const std::uint16_t port = asked.listen != 0 ? asked.listen : is_mirror ? 8080 : 8082;
   const auto text = is_mirror ? images::mirror_conf({asked.from, port, asked.gigabytes})
                               : images::store_conf(image_folder(context, folder), port);
-  if (!text) return complain(context, text.error(), Exit::invalid);
+  if (!text) return print_error(context, text.error(), Exit::invalid);
   say("{}", *text);
   return Exit::passed;
 }

@@ -219,7 +219,7 @@ Result<Image> keep_installer(const Context& context, const InstallerAsked& asked
 }
 
 Exit show_made(const Context& context, const Result<Image>& image) {
-  if (!image) return complain(context, image.error(), Exit::invalid);
+  if (!image) return print_error(context, image.error(), Exit::invalid);
   if (context.json)
     say("{}", images::manifest_text(image->manifest));
   else
@@ -230,8 +230,8 @@ Exit show_made(const Context& context, const Result<Image>& image) {
 
 }  // namespace
 
-std::filesystem::path image_folder(const Context& context, const std::string& told) {
-  return told.empty() ? context.state / "images" : fs::path{told};
+std::filesystem::path image_folder(const Context& context, const std::string& reported) {
+  return reported.empty() ? context.state / "images" : fs::path{reported};
 }
 
 CommandRow image_build_command(Context& context, const std::string& folder) {

@@ -6,7 +6,7 @@
 namespace cupel::cli {
 
 /// Where images lie: `--images`, or the state folder's.
-std::filesystem::path image_folder(const Context& context, const std::string& told);
+std::filesystem::path image_folder(const Context& context, const std::string& reported);
 
 // `folder` must live as long as the row.
 CommandRow image_build_command(Context& context, const std::string& folder);

@@ -22,10 +22,10 @@ namespace {
 Exit check(const Context& context, const std::string& file) {
   // No command is run for a secret.
   const auto checked = inventory::check_inventory(file);
-  if (!checked.inventory) return complain(context, checked.problems);
+  if (!checked.inventory) return print_error(context, checked.problems);
   const auto& inventory = *checked.inventory;
   const auto rejected = rejected_ram_systems(inventory, context.state);
-  if (!rejected.empty()) return complain(context, rejected);
+  if (!rejected.empty()) return print_error(context, rejected);
   std::map<std::string, int> count;
   for (const auto& node : inventory.nodes) ++count[node.profile];
   if (context.json) {
@@ -52,10 +52,10 @@ struct ListAsked {
 
 /// What `--nodes` means, before a run takes it.
 Exit list(const Context& context, const ListAsked& asked) {
-  TRY(const auto inventory, inventory_or_complain(context, asked.file));
+  TRY(const auto inventory, inventory_or_exit(context, asked.file));
   const auto nodes =
       inventory::select(inventory, asked.nodes, inventory::RackScope::all(), nodes_of_run(context));
-  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   std::vector<Row> rows{{"node", "rack", "unit", "profile", "serial", "bmc", "ssh"}};
   boost::json::array all;
   for (const auto* node : *nodes) {

@@ -13,7 +13,7 @@
 namespace cupel::cli {
 namespace {
 
-struct ListWish {
+struct ListOptions {
   std::string file = default_inventory(), nodes = "all";
   std::string host{};         // Ansible's --host
   bool list = false;          // Ansible's --list, which is what happens without it, too
@@ -26,18 +26,18 @@ struct Listed {
   NewestVerdicts known{};
 };
 
-OrExit<std::unique_ptr<Listed>> listed_or_complain(const Context& context, const ListWish& wish) {
+OrExit<std::unique_ptr<Listed>> listed_or_exit(const Context& context, const ListOptions& wish) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
-  TRY(auto inventory, inventory_or_complain(context, wish.file));
+  if (!service) return print_error(context, service.error(), Exit::invalid);
+  TRY(auto inventory, inventory_or_exit(context, wish.file));
   auto listed = std::make_unique<Listed>(Listed{.inventory = std::move(inventory)});
   auto nodes = inventory::select(listed->inventory, wish.nodes, inventory::RackScope::all(),
                                  nodes_of_run(context));
-  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   listed->nodes.assign(nodes->begin(), nodes->end());
   auto known = *service ? newest_verdicts(**service) : newest_verdicts(context, listed->inventory);
-  if (!known && *service) return complain_of_service(context, known.error());
-  if (!known) return complain(context, known.error(), Exit::unfinished);
+  if (!known && *service) return print_error_of_service(context, known.error());
+  if (!known) return print_error(context, known.error(), Exit::unfinished);
   listed->known = std::move(*known);
   return listed;
 }
@@ -49,22 +49,22 @@ boost::json::object variables_of_host(const boost::json::object& all, const std:
   return of == nullptr ? boost::json::object{} : of->as_object();
 }
 
-Exit ansible(const Context& context, const ListWish& wish) {
-  TRY(const auto listed, listed_or_complain(context, wish));
+Exit ansible(const Context& context, const ListOptions& wish) {
+  TRY(const auto listed, listed_or_exit(context, wish));
   const auto all = report::ansible_inventory(listed->inventory, listed->nodes,
                                              listed->known.verdicts, listed->known.rehearsal);
   say("{}\n", boost::json::serialize(wish.host.empty() ? all : variables_of_host(all, wish.host)));
   return Exit::passed;
 }
 
-Exit prometheus(const Context& context, const ListWish& wish) {
-  TRY(const auto listed, listed_or_complain(context, wish));
+Exit prometheus(const Context& context, const ListOptions& wish) {
+  TRY(const auto listed, listed_or_exit(context, wish));
   say("{}\n", boost::json::serialize(
                   report::prometheus_targets(listed->nodes, listed->known.verdicts, wish.port)));
   return Exit::passed;
 }
 
-std::vector<OptionRow> options_of(ListWish& wish) {
+std::vector<OptionRow> options_of(ListOptions& wish) {
   return {{"NODES", &wish.nodes, "as with run --nodes [all]"},
           {"-i,--inventory", &wish.file,
            "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
@@ -73,7 +73,7 @@ std::vector<OptionRow> options_of(ListWish& wish) {
 }  // namespace
 
 CommandRow ansible_row(Context& context) {
-  auto wish = std::make_shared<ListWish>();
+  auto wish = std::make_shared<ListOptions>();
   CommandRow row{"ansible", "the nodes as a dynamic inventory of Ansible, with the last verdict"};
   row.footer =
       "Example: printf '#!/bin/sh\\nexec cupel inventory ansible \"$@\"\\n' > site && chmod +x "
@@ -88,7 +88,7 @@ CommandRow ansible_row(Context& context) {
 }
 
 CommandRow prometheus_row(Context& context) {
-  auto wish = std::make_shared<ListWish>();
+  auto wish = std::make_shared<ListOptions>();
   CommandRow row{"prometheus", "the nodes as targets for file_sd_configs of Prometheus"};
   row.footer =
       "Example: cupel inventory prometheus --port 9400 > dcgm.json\n"

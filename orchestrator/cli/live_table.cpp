@@ -26,8 +26,8 @@ struct Size {
 
 Size terminal_size() {
   winsize size{};
-  const bool told = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  if (!told || size.ws_row == 0 || size.ws_col == 0) return {};
+  const bool reported = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  if (!reported || size.ws_row == 0 || size.ws_col == 0) return {};
   return {size.ws_row, size.ws_col};
 }
 
@@ -47,7 +47,7 @@ class LiveTable final : public RunView {
     draw_soon();
   }
   void waits_for_repair(std::optional<engine::WallTime> until) override {
-    told_ = words_of_wait(context_, until, run_);
+    reported_ = words_of_wait(context_, until, run_);
   }
   void hold(report::NodeWords held) override { held_ = std::move(held); }
   void listen(const boost::asio::any_io_executor& executor) override {
@@ -141,7 +141,7 @@ class LiveTable final : public RunView {
                                  .state = *state_,
                                  .doing = doing_,
                                  .held = held_,
-                                 .note = told_,
+                                 .note = reported_,
                                  .now = report::wall_now(),
                                  .view = view_,
                                  .state_to_name = folder};
@@ -163,7 +163,7 @@ class LiveTable final : public RunView {
   std::map<std::string, report::Try> tries_{};
   report::NodeWords held_{};
   engine::WallTime drawn_{};
-  std::string told_{};  // of the run as a whole
+  std::string reported_{};  // of the run as a whole
   std::size_t lines_ = 0;
   Size size_{};
   report::TableView view_{};

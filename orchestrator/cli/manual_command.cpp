@@ -144,8 +144,9 @@ Exit print_page(const Context& context, const std::string& name) {
   const auto& all = program.subcommands;
   const auto command = std::ranges::find(all, name, &CommandRow::name);
   if (!name.empty() && command == all.end())
-    return complain(context, Error{Code::kInvalid, fmt::format("there is no command '{}'", name)},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kInvalid, fmt::format("there is no command '{}'", name)},
+                       Exit::invalid);
   const auto page =
       name.empty() ? page_of_program(program) : page_of_command(*command, program.footer);
   std::fputs(page.c_str(), stdout);
@@ -169,7 +170,7 @@ CommandRow manual_command(Context& context) {
   row.run = [&context, name, folder] {
     if (folder->empty()) return print_page(context, *name);
     const auto written = write_pages(*context.program, *folder);
-    return written ? Exit::passed : complain(context, written.error(), Exit::invalid);
+    return written ? Exit::passed : print_error(context, written.error(), Exit::invalid);
   };
   return row;
 }

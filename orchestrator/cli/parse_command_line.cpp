@@ -151,8 +151,8 @@ std::string wrapped(std::string_view text, std::size_t width) {
 std::size_t help_width() {
   constexpr std::size_t kLeast = 40;
   auto width = terminal_width();
-  if (const char* told = std::getenv("COLUMNS"); width == 0 && told != nullptr)
-    width = number<std::size_t>(told).value_or(0);
+  if (const char* reported = std::getenv("COLUMNS"); width == 0 && reported != nullptr)
+    width = number<std::size_t>(reported).value_or(0);
   return width < kLeast ? 0 : width;
 }
 

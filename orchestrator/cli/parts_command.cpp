@@ -35,20 +35,20 @@ struct PartsAsked {
 OrExit<NodeNames> asked_nodes(const Context& context, const PartsAsked& asked) {
   NodeNames names;
   if (asked.nodes.empty()) return names;
-  TRY(const auto inventory, inventory_or_complain(context, asked.inventory));
+  TRY(const auto inventory, inventory_or_exit(context, asked.inventory));
   const auto nodes =
       inventory::select(inventory, asked.nodes, inventory::RackScope::all(), nodes_of_run(context));
-  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   for (const auto* node : *nodes) names.insert(node->name);
   return names;
 }
 
 /// By node; says of which of those that were asked for nothing is known.
-OrExit<std::vector<ListedPart>> parts_or_complain(const Context& context, const NodeNames& nodes) {
+OrExit<std::vector<ListedPart>> parts_or_exit(const Context& context, const NodeNames& nodes) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   const auto seen = seen_machines(**store, nodes);
-  if (!seen) return complain(context, seen.error(), Exit::unfinished);
+  if (!seen) return print_error(context, seen.error(), Exit::unfinished);
   std::vector<ListedPart> all;
   NodeNames absent = nodes;
   for (const auto& [node, of] : seen->machines) {
@@ -57,7 +57,7 @@ OrExit<std::vector<ListedPart>> parts_or_complain(const Context& context, const 
     all.insert(all.end(), parts.begin(), parts.end());
   }
   if (all.empty())
-    return complain(
+    return print_error(
         context,
         Error{Code::kNotFound,
               "no run has read a part of these machines; to read them: cupel run audit"},
@@ -129,7 +129,7 @@ void print_csv(const std::vector<ListedPart>& parts, bool rehearsal, bool all) {
 
 Exit list_known_parts(const Context& context, const PartsAsked& asked) {
   TRY(const auto nodes, asked_nodes(context, asked));
-  TRY(const auto parts, parts_or_complain(context, nodes));
+  TRY(const auto parts, parts_or_exit(context, nodes));
   const auto rehearsal = rehearsal_line(context.state);
   if (context.json) {
     boost::json::array all;

@@ -48,7 +48,7 @@ void print(const playbooks::Plan& plan, const Forecast& forecast, const ssh::Pro
 }
 
 Exit show_plan(const Context& context, const PlanOptions& options) {
-  TRY(const auto planned, planned_or_complain(context, options));
+  TRY(const auto planned, planned_or_exit(context, options));
   const auto forecast = engine::forecast(planned->plan, planned->inventory);
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
   if (context.json) {

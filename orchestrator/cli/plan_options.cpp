@@ -7,13 +7,13 @@
 namespace cupel::cli {
 namespace {
 
-OrExit<std::unique_ptr<Planned>> plan_or_complain(
+OrExit<std::unique_ptr<Planned>> plan_or_exit(
     const Context& context, std::expected<std::unique_ptr<Planned>, controller::NoPlan> planned) {
   if (planned) return *std::move(planned);
   const auto& failure = planned.error();
   if (const auto* error = std::get_if<Error>(&failure))
-    return complain(context, *error, Exit::invalid);
-  return complain(context, std::get<std::vector<inventory::Problem>>(failure));
+    return print_error(context, *error, Exit::invalid);
+  return print_error(context, std::get<std::vector<inventory::Problem>>(failure));
 }
 
 }  // namespace
@@ -51,21 +51,21 @@ std::vector<OptionRow> plan_options(PlanOptions& options) {
           set_option(options.settings)};
 }
 
-OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
-                                                     const PlanOptions& options) {
+OrExit<std::unique_ptr<Planned>> planned_or_exit(const Context& context,
+                                                 const PlanOptions& options) {
   auto arguments = arguments_of(options.settings);
-  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
+  if (!arguments) return print_error(context, arguments.error(), Exit::invalid);
   const controller::PlanRequest request{.playbook = options.playbook,
                                         .inventory = options.inventory,
                                         .nodes = options.nodes,
                                         .arguments = *std::move(arguments),
                                         .of_run = nodes_of_run(context)};
-  return plan_or_complain(context, controller::plan_run(request));
+  return plan_or_exit(context, controller::plan_run(request));
 }
 
-OrExit<std::unique_ptr<Planned>> planned_again_or_complain(const Context& context,
-                                                           const store::Run& run) {
-  return plan_or_complain(context, controller::plan_again(run));
+OrExit<std::unique_ptr<Planned>> planned_again_or_exit(const Context& context,
+                                                       const store::Run& run) {
+  return plan_or_exit(context, controller::plan_again(run));
 }
 
 }  // namespace cupel::cli

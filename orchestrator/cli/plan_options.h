@@ -28,11 +28,11 @@ std::vector<OptionRow> plan_options(PlanOptions& options);
 
 /// Reads both files and joins them, or says every error in them. `digest`, where not empty, is what
 /// the inventory must still have.
-OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
-                                                     const PlanOptions& options);
+OrExit<std::unique_ptr<Planned>> planned_or_exit(const Context& context,
+                                                 const PlanOptions& options);
 
 /// The same for a run that exists: its own playbook's text, its own nodes.
-OrExit<std::unique_ptr<Planned>> planned_again_or_complain(const Context& context,
-                                                           const store::Run& run);
+OrExit<std::unique_ptr<Planned>> planned_again_or_exit(const Context& context,
+                                                       const store::Run& run);
 
 }  // namespace cupel::cli

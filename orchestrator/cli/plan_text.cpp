@@ -58,8 +58,8 @@ std::string drawn(const Forecast::Level& level, std::chrono::seconds end) {
   std::string text;
   for (int row = kTall; row > 0; --row) {
     const double least = level.peak_watts * (row - 0.5) / kTall;
-    const bool told = row == kTall || row == kTall / 2;
-    auto line = fmt::format("{:>8} |", told ? kilowatts(level.peak_watts * row / kTall) : "");
+    const bool reported = row == kTall || row == kTall / 2;
+    auto line = fmt::format("{:>8} |", reported ? kilowatts(level.peak_watts * row / kTall) : "");
     for (const auto watts : columns) line += watts >= least ? '#' : ' ';
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -52,27 +52,27 @@ void check_plan(const Playbook& playbook, const inventory::Inventory& inventory,
 Exit check(const Context& context, const CheckOptions& options) {
   std::optional<inventory::Inventory> inventory;
   if (!options.inventory.empty()) {
-    TRY(inventory, inventory_or_complain(context, options.inventory));
+    TRY(inventory, inventory_or_exit(context, options.inventory));
   }
   const auto arguments = arguments_of(options.settings);
-  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
+  if (!arguments) return print_error(context, arguments.error(), Exit::invalid);
   std::vector<Problem> problems;
   boost::json::array good;
-  std::string told;
+  std::string reported;
   for (const auto& file : options.files) {
     const auto playbook = playbooks::load_playbook(file, problems, *arguments);
     if (!playbook) continue;
     if (inventory) check_plan(*playbook, *inventory, problems);
     good.push_back(to_json(*playbook));
-    told += fmt::format("{}: playbook {}, {} steps, no error\n", file, printable(playbook->name),
-                        playbook->steps.size());
+    reported += fmt::format("{}: playbook {}, {} steps, no error\n", file,
+                            printable(playbook->name), playbook->steps.size());
   }
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   if (context.json)
     say("{}\n", boost::json::serialize(
                     boost::json::object{{"playbooks", good}, {"problems", boost::json::array{}}}));
   else
-    say("{}", told);
+    say("{}", reported);
   return Exit::passed;
 }
 
@@ -91,7 +91,7 @@ Exit list(const Context& context) {
                     playbook->description});
     all.push_back(to_json(*playbook));
   }
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"playbooks", all}}));
   else
@@ -102,14 +102,14 @@ Exit list(const Context& context) {
 /// As it was written, so that it can be changed.
 Exit show_playbook(const Context& context, const std::string& name) {
   const auto text = playbooks::read_text(name);
-  if (!text) return complain(context, text.error(), Exit::invalid);
+  if (!text) return print_error(context, text.error(), Exit::invalid);
   if (!context.json) {
     say("{}", text->text);
     return Exit::passed;
   }
   std::vector<Problem> problems;
   const auto playbook = playbooks::load_playbook(name, problems);
-  if (!playbook) return complain(context, problems);
+  if (!playbook) return print_error(context, problems);
   auto object = to_json(*playbook);
   object["text"] = valid_utf8(text->text);
   say("{}\n", boost::json::serialize(object));

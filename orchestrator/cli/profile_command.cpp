@@ -61,7 +61,7 @@ Exit check(const Context& context, const std::vector<std::string>& files) {
     lines.push_back(fmt::format("{}: profile {}, {} criteria, no error", printable(file),
                                 profile->name, profile->criteria.size()));
   }
-  if (!problems.empty()) return complain(context, inventory::told_once(std::move(problems)));
+  if (!problems.empty()) return print_error(context, inventory::reported_once(std::move(problems)));
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"problems", boost::json::array{}}}));
   else
@@ -74,17 +74,17 @@ struct ShowAsked {
   bool inventory_named = false;
 };
 
-OrExit<Profile> profile_or_complain(const Context& context, const ShowAsked& asked) {
+OrExit<Profile> profile_or_exit(const Context& context, const ShowAsked& asked) {
   const auto readable = check_named_inventory(asked.inventory_named, asked.inventory);
-  if (!readable) return complain(context, readable.error(), Exit::invalid);
+  if (!readable) return print_error(context, readable.error(), Exit::invalid);
   const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<Problem> problems;
   auto profile = source.load(asked.name, problems);
   if (profile && problems.empty()) return *std::move(profile);
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   const auto known = source.names();
-  return complain(
+  return print_error(
       context,
       Error{Code::kInvalid,
             fmt::format("there is no profile '{}'{}", printable(asked.name),
@@ -157,7 +157,7 @@ void print(const Profile& profile) {
 }
 
 Exit show(const Context& context, const ShowAsked& asked) {
-  TRY(const auto profile, profile_or_complain(context, asked));
+  TRY(const auto profile, profile_or_exit(context, asked));
   if (context.json)
     say("{}\n", boost::json::serialize(to_json(profile)));
   else
@@ -168,7 +168,7 @@ Exit show(const Context& context, const ShowAsked& asked) {
 /// The site's own, beside the inventory, and the shipped ones.
 Exit list(const Context& context, const ShowAsked& asked) {
   const auto readable = check_named_inventory(asked.inventory_named, asked.inventory);
-  if (!readable) return complain(context, readable.error(), Exit::invalid);
+  if (!readable) return print_error(context, readable.error(), Exit::invalid);
   const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<Problem> problems;
@@ -181,7 +181,7 @@ Exit list(const Context& context, const ShowAsked& asked) {
     all.push_back(
         {{"profile", name}, {"file", source.file(name)}, {"description", profile->description}});
   }
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"profiles", all}}));
   else
@@ -208,38 +208,40 @@ struct LearnAsked {
 };
 
 Exit learn(const Context& context, const LearnAsked& asked) {
-  TRY(const auto site, inventory_or_complain(context, asked.inventory));
+  TRY(const auto site, inventory_or_exit(context, asked.inventory));
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   std::vector<requalify::NodeRun> runs;
   std::string kind;
   for (const auto& name : asked.nodes) {
     const auto* node = site.node(name);
     const bool other = node != nullptr && !kind.empty() && node->profile != kind;
     if (node == nullptr || other)
-      return complain(context,
-                      Error{Code::kInvalid,
-                            other ? fmt::format("{} is of profile {}, the others of {}", name,
-                                                node->profile, kind)
-                                  : fmt::format("{} has no node '{}'", site.file, printable(name))},
-                      Exit::invalid);
+      return print_error(
+          context,
+          Error{Code::kInvalid,
+                other ? fmt::format("{} is of profile {}, the others of {}", name, node->profile,
+                                    kind)
+                      : fmt::format("{} has no node '{}'", site.file, printable(name))},
+          Exit::invalid);
     kind = node->profile;
     auto run = requalify::passed_run(**store, name);
     if (!run && run.error().code == Code::kNotFound)
-      return complain(context,
-                      Error{Code::kNotFound,
-                            fmt::format("{0} has passed no run with a stage that loads it, so it "
-                                        "has no numbers to learn from: cupel run new-rack --nodes "
-                                        "{0}",
-                                        name)},
-                      Exit::invalid);
-    if (!run) return complain(context, run.error(), Exit::invalid);
+      return print_error(
+          context,
+          Error{Code::kNotFound,
+                fmt::format("{0} has passed no run with a stage that loads it, so it "
+                            "has no numbers to learn from: cupel run new-rack --nodes "
+                            "{0}",
+                            name)},
+          Exit::invalid);
+    if (!run) return print_error(context, run.error(), Exit::invalid);
     runs.push_back(*std::move(run));
   }
   std::vector<report::GoodMachine> machines;
   for (const auto& each : runs) machines.push_back({each.record.node, each.run.id, &each.record});
   const auto yaml = report::learn_profile(asked.name, site.profiles.at(kind), machines);
-  if (!yaml) return complain(context, yaml.error(), Exit::invalid);
+  if (!yaml) return print_error(context, yaml.error(), Exit::invalid);
   say("{}", *yaml);
   return Exit::passed;
 }

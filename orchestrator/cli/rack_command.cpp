@@ -20,15 +20,15 @@ namespace {
 
 Exit serve(const Context& context, RackSource source) {
   const auto sim = find_sim(context.programs);
-  if (!sim) return complain(context, sim.error(), Exit::invalid);
+  if (!sim) return print_error(context, sim.error(), Exit::invalid);
   auto answer = ask_sim(context.programs, words_for("check", source));
-  if (!answer) return complain(context, answer.error(), Exit::unfinished);
+  if (!answer) return print_error(context, answer.error(), Exit::unfinished);
   const auto problems = problems_of(*answer);
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   const auto ready = choose_folder(source, "cupel-rack");
-  if (!ready) return complain(context, ready.error(), Exit::invalid);
-  return complain(context, become_sim(context.programs, words_for("serve", source)),
-                  Exit::unfinished);
+  if (!ready) return print_error(context, ready.error(), Exit::invalid);
+  return print_error(context, become_sim(context.programs, words_for("serve", source)),
+                     Exit::unfinished);
 }
 
 /// A text of a rack's file; only cupel-sim knows what else is in there.
@@ -57,7 +57,7 @@ Exit list_racks(const Context& context) {
                    {"profile", profile},
                    {"description", description}});
   }
-  if (!problems.empty()) return complain(context, problems);
+  if (!problems.empty()) return print_error(context, problems);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"racks", std::move(all)}}));
   else
@@ -68,7 +68,7 @@ Exit list_racks(const Context& context) {
 /// Of each rack of a site its kind, and how many of its parts the inventory names.
 Exit list_site_racks(const Context& context, const std::string& inventory) {
   const auto site = inventory::load_racks(inventory);
-  if (!site.inventory) return complain(context, site.problems);
+  if (!site.inventory) return print_error(context, site.problems);
   std::vector<Row> rows{{"rack", "kind", "compute trays", "switch trays", "power shelves", "cdu"}};
   boost::json::array all;
   for (const auto& rack : site.inventory->racks) {

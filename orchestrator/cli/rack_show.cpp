@@ -27,12 +27,13 @@ constexpr std::size_t kAtOnce = 64;
 using Ask = std::function<Task<Result<void>>()>;
 
 template <class Reading, class Device, class Read>
-Ask asked(Told<Reading>& told, Door door, Device device, Read read, std::chrono::seconds patience) {
-  return [&told, door, device = std::move(device), read, patience]() -> Task<Result<void>> {
+Ask asked(Told<Reading>& reported, Door door, Device device, Read read,
+          std::chrono::seconds patience) {
+  return [&reported, door, device = std::move(device), read, patience]() -> Task<Result<void>> {
     return [](Told<Reading>& into, Task<Result<Reading>> reading) -> Task<Result<void>> {
       into.reading = co_await std::move(reading);
       co_return ok();
-    }(told, read(door, device, Deadline::in(patience)));
+    }(reported, read(door, device, Deadline::in(patience)));
   };
 }
 
@@ -77,8 +78,8 @@ Task<std::vector<Result<void>>> ask_all(std::vector<Ask> all) {
   return for_each_of<void>(std::move(all), kAtOnce, one);
 }
 
-OrExit<const NvlRack*> rack_or_complain(const Context& context, const inventory::LoadedRacks& site,
-                                        const std::string& name, const std::string& file) {
+OrExit<const NvlRack*> rack_or_exit(const Context& context, const inventory::LoadedRacks& site,
+                                    const std::string& name, const std::string& file) {
   std::vector<std::string> names;
   for (const auto& rack : site.racks) {
     if (rack.name == name) return &rack;
@@ -87,7 +88,7 @@ OrExit<const NvlRack*> rack_or_complain(const Context& context, const inventory:
   const auto known = names.empty()
                          ? std::string{"none has a kind: racks: {a01: {kind: gb200-nvl72}}"}
                          : fmt::format("there are: {}", fmt::join(names, ", "));
-  return complain(
+  return print_error(
       context,
       Error{Code::kNotFound,
             fmt::format("{} has no rack '{}' that is one machine{}; {}", file, printable(name),
@@ -104,15 +105,16 @@ void forget_refusals(bmc::redfish::Transport& transport, const NvlRack& rack) {
 Exit show(const Context& context, const RackAsked& asked) {
   const auto patience = inventory::duration_of(asked.patience);
   if (!patience || patience->count() <= 0)
-    return complain(context,
-                    Error{Code::kInvalid, "--patience must be a duration such as 90s or 5m, not '" +
-                                              printable(asked.patience) + "'"},
-                    Exit::invalid);
+    return print_error(
+        context,
+        Error{Code::kInvalid, "--patience must be a duration such as 90s or 5m, not '" +
+                                  printable(asked.patience) + "'"},
+        Exit::invalid);
   const auto site = inventory::load_racks(asked.inventory);
-  if (!site.inventory) return complain(context, site.problems);
-  TRY(const auto* rack, rack_or_complain(context, site, asked.rack, asked.inventory));
+  if (!site.inventory) return print_error(context, site.problems);
+  TRY(const auto* rack, rack_or_exit(context, site, asked.rack, asked.inventory));
   auto store = open_store_for(context, *site.inventory);
-  if (!store) return complain_of_store(context, store.error());
+  if (!store) return print_error_of_store(context, store.error());
   controller::Network network{**store};
   const Door door{
       .transport = network.redfish,

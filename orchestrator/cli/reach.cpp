@@ -7,15 +7,15 @@
 
 namespace cupel::cli {
 
-OrExit<Reach> reach_or_complain(const Context& context, const std::string& file,
-                                std::string_view nodes_named) {
-  TRY(auto inventory, inventory_or_complain(context, file));
+OrExit<Reach> reach_or_exit(const Context& context, const std::string& file,
+                            std::string_view nodes_named) {
+  TRY(auto inventory, inventory_or_exit(context, file));
   Reach reach{std::move(inventory), {}, {}};
   auto nodes = inventory::select(reach.inventory, nodes_named, inventory::RackScope::all(),
                                  nodes_of_run(context));
-  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   auto store = open_store_for(context, reach.inventory);
-  if (!store) return complain_of_store(context, store.error());
+  if (!store) return print_error_of_store(context, store.error());
   reach.nodes = *std::move(nodes);
   reach.store = *std::move(store);
   return reach;

@@ -20,7 +20,7 @@ struct Reach {
 
 /// Loads the inventory, selects the nodes and opens the store, or complains of the first that
 /// fails.
-OrExit<Reach> reach_or_complain(const Context& context, const std::string& file,
-                                std::string_view nodes_named);
+OrExit<Reach> reach_or_exit(const Context& context, const std::string& file,
+                            std::string_view nodes_named);
 
 }  // namespace cupel::cli

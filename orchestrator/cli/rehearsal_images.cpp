@@ -30,9 +30,9 @@ constexpr const char* kMade = "2026-01-01T00:00:00Z";  // the same bytes wheneve
 Result<void> make_images(const fs::path& programs, const ImageStore& store) {
   TRY(auto ram, store.begin(kRam));
   TRY(auto disk, store.begin(kDisk));
-  TRY(const auto told, ask_sim(programs, {"os-image", ram.folder().string()}));
+  TRY(const auto reported, ask_sim(programs, {"os-image", ram.folder().string()}));
   const auto size = [&](std::string_view path) {
-    return static_cast<std::uint64_t>(number_at(told, path).value_or(0));
+    return static_cast<std::uint64_t>(number_at(reported, path).value_or(0));
   };
   const std::string file{images::kDiskFile};
   std::error_code failed;

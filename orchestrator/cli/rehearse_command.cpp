@@ -90,7 +90,7 @@ bool brings_os(const playbooks::Playbook& playbook) {
 /// The machines are on already where the playbook is for such as are.
 OrExit<CheckedRack> checked(const Context& context, Options& options) {
   const auto arguments = arguments_of(options.settings);
-  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
+  if (!arguments) return print_error(context, arguments.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   const auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
   options.empty_disks = options.empty_disks || (playbook && brings_os(*playbook));
@@ -98,12 +98,12 @@ OrExit<CheckedRack> checked(const Context& context, Options& options) {
       options.source.on || (playbook && !turns_on(*playbook) && !options.empty_disks);
   const auto rack = check_rack(context, options.source, problems);
   if (rack && *rack && problems.empty()) return **rack;
-  return rack ? complain(context, problems) : complain(context, rack.error(), Exit::invalid);
+  return rack ? print_error(context, problems) : print_error(context, rack.error(), Exit::invalid);
 }
 
 Exit rehearse_all(const Context& context, const Options& options) {
   const auto arguments = arguments_of(options.settings);
-  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
+  if (!arguments) return print_error(context, arguments.error(), Exit::invalid);
   CatalogueOptions how{.folder = options.source.folder};
   how.programs = context.programs;
   how.speed = options.source.speed.value_or(kUsualSpeed);
@@ -120,7 +120,7 @@ Exit rehearse_all(const Context& context, const Options& options) {
 Exit rehearse(Context& context, Options options) {
   const bool many = options.catalogue || options.healthy > 0;
   if (many != options.playbook.empty())
-    return complain(
+    return print_error(
         context, Error{Code::kInvalid, "rehearse needs a PLAYBOOK, or --catalogue, or --healthy"},
         Exit::invalid);
   auto& source = options.source;
@@ -129,25 +129,25 @@ Exit rehearse(Context& context, Options options) {
     TRY(rack, checked(context, options));
   }
   const auto ready = choose_folder(source, "cupel-rehearsal");
-  if (!ready) return complain(context, ready.error(), Exit::invalid);
+  if (!ready) return print_error(context, ready.error(), Exit::invalid);
   if (many) return rehearse_all(context, options);
   // A rehearsal is no record of real machines: its journal lies with the rack, or where --state
   // says, and never where $CUPEL_STATE does.
   context.state_chosen = !context.state_named;
   if (context.state_chosen) context.state = fs::path{source.folder} / "state";
   const auto kept = store::keep_for_rehearsals(context.state);
-  if (!kept) return complain(context, kept.error(), Exit::invalid);
+  if (!kept) return print_error(context, kept.error(), Exit::invalid);
   if (options.empty_disks) {
     const auto address = free_boot_address();
-    if (!address) return complain(context, address.error(), Exit::unfinished);
+    if (!address) return print_error(context, address.error(), Exit::unfinished);
     source.boot = *address;
   }
   RackProcess process;
   const auto stands = process.start(context.programs, words_for("serve", source));
-  if (!stands) return complain(context, stands.error(), Exit::invalid);
+  if (!stands) return print_error(context, stands.error(), Exit::invalid);
   if (options.empty_disks) {
     const auto added = add_rehearsal_images(context.programs, source.folder);
-    if (!added) return complain(context, added.error(), Exit::invalid);
+    if (!added) return print_error(context, added.error(), Exit::invalid);
   }
   if (!context.json && !source.inventory.empty())
     say("{} virtual nodes in the place of {}'s, at loopback addresses: none of its own is "
@@ -159,7 +159,7 @@ Exit rehearse(Context& context, Options options) {
   plan.inventory = (fs::path{source.folder} / "inventory.yaml").string();
   plan.nodes = options.nodes;
   plan.settings = options.settings;
-  TRY(auto planned, planned_or_complain(context, plan));
+  TRY(auto planned, planned_or_exit(context, plan));
   expect_faster(planned->plan, rack->speed);
   const auto exit = execute_new(context, std::move(planned));
   if (!context.json)

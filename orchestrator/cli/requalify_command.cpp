@@ -32,14 +32,14 @@ struct RequalifyAsked : requalify::Asked {
 };
 
 /// The plan of it on the node.
-OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
-                                                     playbooks::Playbook playbook,
-                                                     const inventory::Inventory& site,
-                                                     const std::string& node) {
+OrExit<std::unique_ptr<Planned>> planned_or_exit(const Context& context,
+                                                 playbooks::Playbook playbook,
+                                                 const inventory::Inventory& site,
+                                                 const std::string& node) {
   auto planned = controller::plan_on(std::move(playbook), site, node);
   if (planned) return *std::move(planned);
-  return complain(context, Error{Code::kInvalid, controller::to_string(planned.error())},
-                  Exit::invalid);
+  return print_error(context, Error{Code::kInvalid, controller::to_string(planned.error())},
+                     Exit::invalid);
 }
 
 /// What the stages need on this machine, as cupel run asks for it.
@@ -55,8 +55,8 @@ std::optional<Error> missing_here(const Context& context, const RequalifyAsked& 
 Exit look(Context& context, const inventory::Inventory& site, const RequalifyAsked& asked) {
   std::vector<inventory::Problem> problems;
   auto playbook = playbooks::parse_playbook(requalify::look_playbook(), "look", problems);
-  if (!playbook) return complain(context, problems);
-  TRY(auto planned, planned_or_complain(context, *std::move(playbook), site, asked.node));
+  if (!playbook) return print_error(context, problems);
+  TRY(auto planned, planned_or_exit(context, *std::move(playbook), site, asked.node));
   if (!context.json) say("reading what is in {} now\n", asked.node);
   return execute_new(context, std::move(planned));
 }
@@ -76,9 +76,9 @@ void print_swap(const Context& context, const NodeRun& before, const std::string
 Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inventory& site,
            const Known& known, Selection selection, Where where) {
   auto renewed = requalify::renewed_by(known, selection);
-  TRY(auto planned, planned_or_complain(context, std::move(selection.playbook), site, asked.node));
+  TRY(auto planned, planned_or_exit(context, std::move(selection.playbook), site, asked.node));
   if (const auto missing = missing_here(context, asked, *planned))
-    return complain(context, *missing, Exit::invalid);
+    return print_error(context, *missing, Exit::invalid);
   // What was found by a machine that failed is kept of no run.
   if (!asked.after_swap) context.run.requalifies = std::move(renewed);
   look_at_nodes_first(context, *planned);
@@ -93,40 +93,40 @@ Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inven
 Exit start_anew(Context& context, const inventory::Inventory& site, const RequalifyAsked& asked,
                 const Known& known, Where where) {
   auto playbook = requalify::passed_playbook(known);
-  if (!playbook) return complain(context, playbook.error(), Exit::invalid);
-  TRY(auto planned, planned_or_complain(context, *std::move(playbook), site, asked.node));
+  if (!playbook) return print_error(context, playbook.error(), Exit::invalid);
+  TRY(auto planned, planned_or_exit(context, *std::move(playbook), site, asked.node));
   if (!context.json) say("{}", requalify::new_machine_text(asked, known));
   if (asked.plan_only) return Exit::passed;
   if (const auto missing = missing_here(context, asked, *planned))
-    return complain(context, *missing, Exit::invalid);
+    return print_error(context, *missing, Exit::invalid);
   return execute_new(context, std::move(planned), where);
 }
 
 /// From the store alone.
-OrExit<Known> known_or_complain(Context& context, const inventory::Inventory& site,
-                                const requalify::Asked& asked) {
+OrExit<Known> known_or_exit(Context& context, const inventory::Inventory& site,
+                            const requalify::Asked& asked) {
   const auto store = open_store_for(context, site);
-  if (!store) return complain_of_store(context, store.error());
+  if (!store) return print_error_of_store(context, store.error());
   auto known = requalify::look_back(**store, asked);
   if (known) return *std::move(known);
-  return complain(context, known.error(),
-                  known.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
+  return print_error(context, known.error(),
+                     known.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
 }
 
 /// Exit::passed where there is a run to build on, which is found out before the machine is asked
 /// anything.
 Exit find_base(Context& context, const inventory::Inventory& site, const requalify::Asked& asked) {
   const auto store = open_store_for(context, site);
-  if (!store) return complain_of_store(context, store.error());
+  if (!store) return print_error_of_store(context, store.error());
   const auto base = requalify::base_of(**store, asked);
-  return base ? Exit::passed : complain(context, base.error(), Exit::invalid);
+  return base ? Exit::passed : print_error(context, base.error(), Exit::invalid);
 }
 
 Exit requalify_node(Context& context, RequalifyAsked asked, Where where) {
-  TRY(const auto site, inventory_or_complain(context, asked.inventory));
+  TRY(const auto site, inventory_or_exit(context, asked.inventory));
   const auto* node = site.node(asked.node);
   if (node == nullptr)
-    return complain(
+    return print_error(
         context,
         Error{Code::kInvalid, fmt::format("{} has no node '{}'", site.file, printable(asked.node))},
         Exit::invalid);
@@ -136,10 +136,10 @@ Exit requalify_node(Context& context, RequalifyAsked asked, Where where) {
     if (looked == Exit::unfinished || looked == Exit::invalid) return looked;
     asked.looked = context.begun;
   }
-  TRY(const auto known, known_or_complain(context, site, asked));
+  TRY(const auto known, known_or_exit(context, site, asked));
   if (known.is_new_machine) return start_anew(context, site, asked, known, where);
   auto selection = requalify::select_for(known, asked, site, *node);
-  if (!selection) return complain(context, selection.error(), Exit::invalid);
+  if (!selection) return print_error(context, selection.error(), Exit::invalid);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{
                     {"requalify", requalify::plan_json(asked, known, *selection)}}));
@@ -172,9 +172,9 @@ Exit carry_out_there(const Context& context, const api::ServiceClient& client,
                      const std::string& path, const boost::json::object& body, Where where,
                      engine::RunId& run) {
   const auto started = client.post(path, body);
-  if (!started) return complain_of_service(context, started.error());
+  if (!started) return print_error_of_service(context, started.error());
   if (const auto waits = waits_for_approval(*started))
-    return complain(context, *waits, Exit::unfinished);
+    return print_error(context, *waits, Exit::unfinished);
   run = static_cast<engine::RunId>(number_at(*started, "run").value_or(0));
   if (where == Where::here) return watch_there(context, client, run);
   if (context.json)
@@ -206,7 +206,7 @@ Exit requalify_there(const Context& context, const api::ServiceClient& client, R
                      Where where) {
   const auto named = inventory::parse_subject(asked.node);
   if (!named || named->name != asked.node)
-    return complain(
+    return print_error(
         context,
         Error{Code::kInvalid, fmt::format("'{}' is no name of a node", printable(asked.node))},
         Exit::invalid);
@@ -222,7 +222,7 @@ Exit requalify_there(const Context& context, const api::ServiceClient& client, R
   auto plan = client.post(path + "requalify-plan", body);
   if (plan && !plan->is_object())
     plan = Error{Code::kMalformed, "the service's plan is no JSON object"};
-  if (!plan) return complain_of_service(context, plan.error());
+  if (!plan) return print_error_of_service(context, plan.error());
   const auto text = text_at(*plan, "text").value_or("");
   const bool is_new = find(*plan, "new_machine") != nullptr;
   plan->get_object().erase("text");
@@ -247,7 +247,7 @@ Exit requalify_there(const Context& context, const api::ServiceClient& client, R
 
 Exit requalify_anywhere(Context& context, const RequalifyAsked& asked, Where where) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!service) return print_error(context, service.error(), Exit::invalid);
   if (*service) return requalify_there(context, **service, asked, where);
   return requalify_node(context, asked, where);
 }

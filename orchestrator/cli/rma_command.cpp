@@ -73,7 +73,7 @@ struct OfSite {
 };
 
 /// The passwords are to be taken out wherever they stand. Without an inventory there are none.
-OrExit<OfSite> site_or_complain(const Context& context, const RmaAsked& asked) {
+OrExit<OfSite> site_or_exit(const Context& context, const RmaAsked& asked) {
   const auto file = asked.inventory.empty() ? default_inventory() : asked.inventory;
   if (asked.no_inventory) return OfSite{};
   if (asked.inventory.empty() && !is_there(file)) {
@@ -83,12 +83,12 @@ OrExit<OfSite> site_or_complain(const Context& context, const RmaAsked& asked) {
         file);
     return OfSite{};
   }
-  TRY(const auto site, inventory_or_complain(context, file));
+  TRY(const auto site, inventory_or_exit(context, file));
   auto secrets = controller::site_secrets(site, asked.node);
   const auto* node = site.node(asked.node);
   if (secrets)
     return OfSite{*std::move(secrets), node ? std::optional{node->ssh} : std::nullopt, site};
-  return complain(
+  return print_error(
       context,
       Error{secrets.error().code, secrets.error().what +
                                       ". It cannot be taken out of what is sent; without it: "
@@ -225,19 +225,19 @@ Result<std::vector<rma::BundleFile>> files_of(store::Store& store, const RmaAske
 
 Exit write_bundle(const Context& context, const RmaAsked& asked) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
-  TRY(auto site, site_or_complain(context, asked));
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
+  TRY(auto site, site_or_exit(context, asked));
   report::RunSummary summary;
   const auto files = files_of(**store, asked, std::move(site), summary);
   if (!files)
-    return complain(context, files.error(),
-                    files.error().code == Code::kCancelled ? Exit::unfinished : Exit::invalid);
+    return print_error(context, files.error(),
+                       files.error().code == Code::kCancelled ? Exit::unfinished : Exit::invalid);
   const auto ended = std::chrono::floor<std::chrono::seconds>(summary.run.ended);
   const auto file = file_of(asked);
   auto tar = rma::tar_of(*files, ended);
-  if (!tar) return complain(context, std::move(tar).error().within(file), Exit::invalid);
+  if (!tar) return print_error(context, std::move(tar).error().within(file), Exit::invalid);
   const auto written = write_file(file, *tar, 0600);
-  if (!written) return complain(context, written.error(), Exit::unfinished);
+  if (!written) return print_error(context, written.error(), Exit::unfinished);
   const auto digest = sha256_hex(*tar);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"file", file},

@@ -79,13 +79,13 @@ Exit follow_there(const Context& context, const api::ServiceClient& client, engi
 Exit run_there(Context& context, const api::ServiceClient& client, const PlanOptions& options,
                bool on_nodes, Where where) {
   const auto fits = check_for_service(context, options, on_nodes);
-  if (!fits) return complain(context, fits.error(), Exit::invalid);
+  if (!fits) return print_error(context, fits.error(), Exit::invalid);
   const auto body = start_body(context, options);
-  if (!body) return complain(context, body.error(), Exit::invalid);
+  if (!body) return print_error(context, body.error(), Exit::invalid);
   const auto started = client.post("/api/v1/runs", *body);
-  if (!started) return complain_of_service(context, started.error());
+  if (!started) return print_error_of_service(context, started.error());
   if (const auto waits = waits_for_approval(*started))
-    return complain(context, *waits, Exit::unfinished);
+    return print_error(context, *waits, Exit::unfinished);
   const auto run = static_cast<engine::RunId>(number_at(*started, "run").value_or(0));
   return follow_there(context, client, run, where);
 }
@@ -93,14 +93,14 @@ Exit run_there(Context& context, const api::ServiceClient& client, const PlanOpt
 /// `on_nodes`: their images have our programs.
 Exit run(Context& context, const PlanOptions& options, bool on_nodes, Where where) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!service) return print_error(context, service.error(), Exit::invalid);
   if (*service) return run_there(context, **service, options, on_nodes, where);
-  TRY(auto planned, planned_or_complain(context, options));
+  TRY(auto planned, planned_or_exit(context, options));
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
   const auto missing = controller::missing_programs(planned->plan, shelf);
   if (!missing.empty() && !on_nodes)
-    return complain(context, Error{Code::kInvalid, missing + "; nothing was touched"},
-                    Exit::invalid);
+    return print_error(context, Error{Code::kInvalid, missing + "; nothing was touched"},
+                       Exit::invalid);
   look_at_nodes_first(context, *planned);
   return execute_new(context, std::move(planned), where);
 }
@@ -114,40 +114,40 @@ Exit resume_there(Context& context, const api::ServiceClient& client, engine::Ru
   const auto& flags = context.run;
   if (flags.notify || flags.look_again || flags.measure_power || flags.repair_patience ||
       flags.consoles)
-    return complain(context,
-                    only_here("options of a run that it resumes: it goes on as it was begun"),
-                    Exit::invalid);
+    return print_error(context,
+                       only_here("options of a run that it resumes: it goes on as it was begun"),
+                       Exit::invalid);
   const auto run = named != 0 ? Result<engine::RunId>{named} : newest_run(client);
-  if (!run) return complain_of_service(context, run.error());
+  if (!run) return print_error_of_service(context, run.error());
   const auto given = client.post(fmt::format("/api/v1/runs/{}/resume", *run), {});
-  if (!given) return complain_of_service(context, given.error());
+  if (!given) return print_error_of_service(context, given.error());
   if (const auto waits = waits_for_approval(*given))
-    return complain(context, *waits, Exit::unfinished);
+    return print_error(context, *waits, Exit::unfinished);
   return follow_there(context, client, *run, where);
 }
 
 Exit resume(Context& context, engine::RunId named, Where where) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!service) return print_error(context, service.error(), Exit::invalid);
   if (*service) return resume_there(context, **service, named, where);
   auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   const auto found = meant_run(**store, named);
-  if (!found) return complain(context, found.error(), Exit::invalid);
+  if (!found) return print_error(context, found.error(), Exit::invalid);
   const auto& run = *found;
   if (over(run))
-    return complain(context,
-                    Error{Code::kInvalid, fmt::format("run {} is {}: there is nothing to resume",
-                                                      run.id, to_string(run.phase))},
-                    Exit::invalid);
-  TRY(auto planned, planned_again_or_complain(context, run));
+    return print_error(context,
+                       Error{Code::kInvalid, fmt::format("run {} is {}: there is nothing to resume",
+                                                         run.id, to_string(run.phase))},
+                       Exit::invalid);
+  TRY(auto planned, planned_again_or_exit(context, run));
   return execute_again(context, std::move(planned), run, where);
 }
 
 /// A name is looked for in PATH by whoever drives the run; a path must not depend on where it was
 /// told.
-std::string program_of(const std::string& told) {
-  return told.find('/') == told.npos ? told : absolute_path(told).string();
+std::string program_of(const std::string& reported) {
+  return reported.find('/') == reported.npos ? reported : absolute_path(reported).string();
 }
 
 /// "" or what is wrong with it.
@@ -181,7 +181,7 @@ std::vector<OptionRow> beside_flags(controller::RunFlags& flags) {
       {"--no-console", [&flags] { flags.consoles = false; },
        "do not record the nodes' serial consoles (they are where the inventory allows IPMI)"},
       {"--notify",
-       [&flags](const std::string& told) { flags.notify = program_of(told); },
+       [&flags](const std::string& reported) { flags.notify = program_of(reported); },
        "program to call when a step is overdue, a run halts or ends, or a node needs an operator; "
        "it reads one JSON object from standard input; no shell",
        {.check = not_a_program}},

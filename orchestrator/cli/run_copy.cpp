@@ -233,10 +233,10 @@ Result<std::optional<api::ServiceClient>> service_to_ask(const Context& context)
   return std::optional{api::ServiceClient{*std::move(server)}};
 }
 
-Exit complain_of_service(const Context& context, const Error& error) {
+Exit print_error_of_service(const Context& context, const Error& error) {
   const bool wrong = error.code == Code::kInvalid || error.code == Code::kNotFound ||
                      error.code == Code::kConflict || error.code == Code::kRefused;
-  return complain(context, error, wrong ? Exit::invalid : Exit::unfinished);
+  return print_error(context, error, wrong ? Exit::invalid : Exit::unfinished);
 }
 
 Result<engine::RunId> newest_run(const api::ServiceClient& client, std::string_view node) {

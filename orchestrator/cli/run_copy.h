@@ -65,7 +65,7 @@ class RunCopy {
 Result<std::optional<api::ServiceClient>> service_to_ask(const Context& context);
 
 /// A service's refusal is the input's fault, its silence is not.
-Exit complain_of_service(const Context& context, const Error& error);
+Exit print_error_of_service(const Context& context, const Error& error);
 
 /// The newest run of the service, or of a node. Errors: kNotFound; as ServiceClient.
 Result<engine::RunId> newest_run(const api::ServiceClient& client, std::string_view node = {});

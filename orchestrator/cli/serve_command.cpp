@@ -22,7 +22,7 @@
 namespace cupel::cli {
 namespace {
 
-struct ServeWish {
+struct ServeOptions {
   std::string settings{};
   std::string inventory{};
   std::string socket{};
@@ -52,7 +52,7 @@ class WatchdogReports {
   std::jthread thread_{};
 };
 
-api::ServiceOptions options_of(const Context& context, const ServeWish& wish) {
+api::ServiceOptions options_of(const Context& context, const ServeOptions& wish) {
   api::ServiceOptions options;
   options.state = absolute_path(context.state);
   options.programs = context.programs;
@@ -88,24 +88,24 @@ void say_where(const Context& context, const api::Service& service) {
 }
 
 /// Where a new store is to be. It is written down in the folder, so that each command finds it.
-Result<void> name_store(const Context& context, const ServeWish& wish) {
+Result<void> name_store(const Context& context, const ServeOptions& wish) {
   if (wish.store.empty()) return ok();
   TRY(const auto server, store::parse_server_url(wish.store, working_folder()));
   return store::name_server(absolute_path(context.state), server);
 }
 
-Exit serve(Context& context, const ServeWish& wish) {
+Exit serve(Context& context, const ServeOptions& wish) {
   const api::SystemdNotice notice;
   const auto logs = start_log(context, "stderr");
-  if (!logs) return complain(context, logs.error(), Exit::invalid);
+  if (!logs) return print_error(context, logs.error(), Exit::invalid);
   if (const auto named = name_store(context, wish); !named)
-    return complain(context, named.error(), Exit::invalid);
+    return print_error(context, named.error(), Exit::invalid);
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   const auto lock = store::ControllerLock::take(context.state);
   if (!lock) {
     const bool taken = lock.error().code == Code::kConflict;
-    return complain(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
+    return print_error(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
   }
   auto options = options_of(context, wish);
   options.reloading = [&notice] { notice.send_reloading(); };
@@ -113,7 +113,7 @@ Exit serve(Context& context, const ServeWish& wish) {
   auto service = api::Service::open(std::move(options));
   if (!service) {
     const bool storage = service.error().code == Code::kStorage;
-    return complain(context, service.error(), storage ? Exit::unfinished : Exit::invalid);
+    return print_error(context, service.error(), storage ? Exit::unfinished : Exit::invalid);
   }
   auto settings = controller_settings(context);
   settings.stays = true;
@@ -130,13 +130,13 @@ Exit serve(Context& context, const ServeWish& wish) {
   notice.send("STOPPING=1");
   // Stopped as it was asked to: runs were interrupted, and can be resumed.
   if (ran || ran.error().code == Code::kCancelled) return Exit::passed;
-  return complain(context, ran.error(), Exit::unfinished);
+  return print_error(context, ran.error(), Exit::unfinished);
 }
 
 }  // namespace
 
 CommandRow serve_command(Context& context) {
-  auto wish = std::make_shared<ServeWish>();
+  auto wish = std::make_shared<ServeOptions>();
   CommandRow row{"serve", "drive runs as a service, with an HTTP API and a page for browsers"};
   row.footer =
       "Examples: cupel serve --inventory site.yaml\n"

@@ -185,13 +185,13 @@ std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunI
   return files;
 }
 
-Exit complain_of_run(const Context& context, const store::Store& store, engine::RunId run,
-                     const Error& error) {
-  return complain(context, Error{error.code, words_of_damage(store, run, error)}, Exit::invalid);
+Exit print_error_of_run(const Context& context, const store::Store& store, engine::RunId run,
+                        const Error& error) {
+  return print_error(context, Error{error.code, words_of_damage(store, run, error)}, Exit::invalid);
 }
 
 /// What `show` is to print.
-struct ShowWish {
+struct ShowOptions {
   bool all = false;     // a row for each part
   bool series = false;  // only what stages sampled over time
   bool csv = false;     // of these, each value
@@ -213,14 +213,14 @@ void print_series(const std::map<std::string, record::KeptSeries>& all) {
 }
 
 Exit show_series(const Context& context, const store::Store& store,
-                 const record::NodeRecord& record, const ShowWish& wish) {
+                 const record::NodeRecord& record, const ShowOptions& wish) {
   const auto series = record::series_of(store, record);
-  if (!series) return complain(context, series.error(), Exit::unfinished);
+  if (!series) return print_error(context, series.error(), Exit::unfinished);
   if (series->empty())
-    return complain(context,
-                    Error{Code::kNotFound, "no stage of this run sampled anything on " +
-                                               record.node + ": watch and the GPU stages do"},
-                    Exit::invalid);
+    return print_error(context,
+                       Error{Code::kNotFound, "no stage of this run sampled anything on " +
+                                                  record.node + ": watch and the GPU stages do"},
+                       Exit::invalid);
   if (wish.csv)
     std::fputs(record::series_csv(*series).c_str(), stdout);
   else
@@ -229,20 +229,21 @@ Exit show_series(const Context& context, const store::Store& store,
 }
 
 Exit show(const Context& context, const std::string& name, engine::RunId run,
-          const ShowWish& wish) {
+          const ShowOptions& wish) {
   const auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   const auto& store = **opened;
   if (run == 0) {
     const auto runs = store.runs_of(name, 1);
-    if (!runs) return complain(context, runs.error(), Exit::unfinished);
+    if (!runs) return print_error(context, runs.error(), Exit::unfinished);
     if (runs->empty())
-      return complain(context, Error{Code::kNotFound, "no run has ever seen node '" + name + "'"},
-                      Exit::invalid);
+      return print_error(context,
+                         Error{Code::kNotFound, "no run has ever seen node '" + name + "'"},
+                         Exit::invalid);
     run = runs->front();
   }
   auto summary = report::summarize(store, run);
-  if (!summary) return complain_of_run(context, store, run, summary.error());
+  if (!summary) return print_error_of_run(context, store, run, summary.error());
   for (auto& node : summary->nodes) {
     if (node.record.node != name) continue;
     if (wish.series) return show_series(context, store, node.record, wish);
@@ -251,7 +252,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
     const std::string verdict{in_work ? "in work" : to_string(node.decision)};
     const auto consoles = console_of(context, run, name);
     const auto compared = record::compared_of(store, run, name);
-    if (!compared) return complain(context, compared.error(), Exit::unfinished);
+    if (!compared) return print_error(context, compared.error(), Exit::unfinished);
     if (context.json) {
       auto object = report::node_json(node, run);
       if (in_work) object["verdict"] = verdict;
@@ -272,13 +273,13 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
     }
     return node.decision == burnin::Decision::pass ? Exit::passed : Exit::failed;
   }
-  return complain(context,
-                  Error{Code::kNotFound, fmt::format("run {} has no node '{}'", run, name)},
-                  Exit::invalid);
+  return print_error(context,
+                     Error{Code::kNotFound, fmt::format("run {} has no node '{}'", run, name)},
+                     Exit::invalid);
 }
 
 /// What `report` is to write.
-struct ReportWish {
+struct ReportOptions {
   std::string html{};  // a file
   bool csv = false, junit = false, openmetrics = false;
   std::string ocp{};  // of this node
@@ -287,24 +288,24 @@ struct ReportWish {
   bool schema = false;  // of --json, and no report
 };
 
-Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
+Exit report(const Context& context, engine::RunId run, const ReportOptions& wish) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   if (run == 0) {
     const auto runs = (*store)->runs(1);
-    if (!runs) return complain(context, runs.error(), Exit::unfinished);
+    if (!runs) return print_error(context, runs.error(), Exit::unfinished);
     if (!runs->empty()) run = runs->front().id;
   }
   auto summary = report::summarize(**store, run);
-  if (!summary) return complain_of_run(context, **store, run, summary.error());
+  if (!summary) return print_error_of_run(context, **store, run, summary.error());
   for (auto& node : summary->nodes) node.console = console_of(context, run, node.record.node);
   const auto links = record::recorded_links(context.state);
-  if (!links) return complain(context, links.error(), Exit::unfinished);
+  if (!links) return print_error(context, links.error(), Exit::unfinished);
   report::add_links(*summary, *links);
   const auto broken = (*store)->broken_at(run);
-  if (!broken) return complain(context, broken.error(), Exit::unfinished);
+  if (!broken) return print_error(context, broken.error(), Exit::unfinished);
   if (*broken)
-    return complain(
+    return print_error(
         context,
         Error{Code::kMalformed, fmt::format("the journal of run {} was changed at event {}: "
                                             "no report is made of it",
@@ -313,7 +314,7 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
   if (!wish.html.empty()) {
     report::add_telemetry(**store, *summary);
     const auto written = write_file(wish.html, report::to_html(*summary), 0600);
-    if (!written) return complain(context, written.error(), Exit::unfinished);
+    if (!written) return print_error(context, written.error(), Exit::unfinished);
   }
   if (context.json)
     std::printf("%s\n", boost::json::serialize(report::to_document(*summary)).c_str());
@@ -323,7 +324,7 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
     std::fputs(report::to_openmetrics(*summary).c_str(), stdout);
   else if (!wish.ocp.empty()) {
     const auto lines = report::to_ocp(*summary, wish.ocp);
-    if (!lines) return complain(context, lines.error(), Exit::invalid);
+    if (!lines) return print_error(context, lines.error(), Exit::invalid);
     std::fputs(lines->c_str(), stdout);
   } else if (wish.csv)
     std::fputs(report::to_csv(*summary).c_str(), stdout);
@@ -343,15 +344,15 @@ template <class Command>
 Exit here_or_there(const Context& context, engine::RunId run, const std::string& node, bool series,
                    Command command) {
   const auto service = service_to_ask(context);
-  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!service) return print_error(context, service.error(), Exit::invalid);
   if (!*service) return command(context, run);
   const auto number = run != 0 ? Result<engine::RunId>{run} : newest_run(**service, node);
-  if (!number) return complain_of_service(context, number.error());
+  if (!number) return print_error_of_service(context, number.error());
   const auto copy = RunCopy::make(**service, *number);
-  if (!copy) return complain_of_service(context, copy.error());
+  if (!copy) return print_error_of_service(context, copy.error());
   if (series)
     if (const auto copied = (*copy)->copy_series(node); !copied)
-      return complain_of_service(context, copied.error());
+      return print_error_of_service(context, copied.error());
   auto there = context;
   there.state = (*copy)->folder();
   return command(there, *number);
@@ -362,7 +363,7 @@ Exit here_or_there(const Context& context, engine::RunId run, const std::string&
 CommandRow show_command(Context& context) {
   auto node = std::make_shared<std::string>();
   auto run = std::make_shared<engine::RunId>(0);
-  auto wish = std::make_shared<ShowWish>();
+  auto wish = std::make_shared<ShowOptions>();
   CommandRow row{"show", "all facts about one node"};
   row.footer =
       "Examples: cupel show a01-n07\n"
@@ -388,7 +389,7 @@ CommandRow show_command(Context& context) {
 
 CommandRow report_command(Context& context) {
   auto run = std::make_shared<engine::RunId>(0);
-  auto wish = std::make_shared<ReportWish>();
+  auto wish = std::make_shared<ReportOptions>();
   CommandRow row{"report", "the result of a run"};
   row.footer =
       "Examples: cupel report 12 --html run-12.html\n"

@@ -105,25 +105,25 @@ Result<void> RackProcess::start(const std::filesystem::path& programs,
     ::_exit(127);
   }
   ::close(ends[1]);
-  told_ = ends[0];
+  reported_ = ends[0];
   // The rest of what it tells stays in the pipe.
   char first = 0;
-  if (::read(told_, &first, 1) == 1) return ok();
+  if (::read(reported_, &first, 1) == 1) return ok();
   return Error{Code::kFailed, "the virtual rack did not start"};
 }
 
 std::string RackProcess::stop() {
   std::string rest;
   if (pid_ > 0) ::kill(pid_, SIGTERM);
-  if (told_ >= 0) {
+  if (reported_ >= 0) {
     char piece[4096];
     for (;;) {
-      const auto got = ::read(told_, piece, sizeof piece);
+      const auto got = ::read(reported_, piece, sizeof piece);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) break;
       rest.append(piece, static_cast<std::size_t>(got));
     }
-    ::close(std::exchange(told_, -1));
+    ::close(std::exchange(reported_, -1));
   }
   int status = 0;
   while (pid_ > 0 && ::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {

@@ -43,7 +43,7 @@ class RackProcess {
 
  private:
   pid_t pid_ = -1;
-  int told_ = -1;
+  int reported_ = -1;
 };
 
 }  // namespace cupel::cli

@@ -5,8 +5,9 @@
 
 namespace cupel::cli {
 
-Exit complain_of_store(const Context& context, const Error& error) {
-  return complain(context, error, error.code == Code::kConflict ? Exit::invalid : Exit::unfinished);
+Exit print_error_of_store(const Context& context, const Error& error) {
+  return print_error(context, error,
+                     error.code == Code::kConflict ? Exit::invalid : Exit::unfinished);
 }
 
 Result<std::unique_ptr<store::Store>> open_store_for(const Context& context,

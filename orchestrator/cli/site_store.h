@@ -11,7 +11,7 @@ Result<std::unique_ptr<store::Store>> open_store_for(const Context& context,
                                                      const inventory::Inventory& inventory);
 
 /// That the store of open_store_for() does not open: one of the other kind is wrong input.
-Exit complain_of_store(const Context& context, const Error& error);
+Exit print_error_of_store(const Context& context, const Error& error);
 
 /// "REHEARSAL: virtual machines, ..." and a line end where the state folder is a rehearsal's, else
 /// empty: what commands print above what they say of it.

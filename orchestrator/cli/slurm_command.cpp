@@ -31,25 +31,25 @@ struct Compared {
 Task<Result<Compared>> compare(handoff::Slurm& slurm, const inventory::Inventory& inventory,
                                const inventory::Node* node) {
   const auto deadline = Deadline::in(kPatience);
-  auto told = co_await slurm.node(node->slurm_name, deadline);
-  if (told) {
-    auto words = handoff::disagreements(inventory.profile_of(*node), *told);
-    co_return Compared{*std::move(told), std::move(words)};
+  auto reported = co_await slurm.node(node->slurm_name, deadline);
+  if (reported) {
+    auto words = handoff::disagreements(inventory.profile_of(*node), *reported);
+    co_return Compared{*std::move(reported), std::move(words)};
   }
   // That Slurm does not know the node at all is the plainest disagreement.
-  if (told.error().code == Code::kNotFound)
+  if (reported.error().code == Code::kNotFound)
     co_return Compared{{}, {node->slurm_name + ": Slurm does not know it"}};
-  co_return std::move(told).error();
+  co_return std::move(reported).error();
 }
 
 /// gres.conf is always in the folder of slurm.conf. Source: man gres.conf. Empty: slurmrestd
 /// answers for a cluster whose files may be on another machine.
 std::string gres_beside(const inventory::SlurmSite& site) {
   const char* named = std::getenv("SLURM_CONF");
-  const bool is_told = named != nullptr && *named != '\0';
-  if (site.rest && site.configuration.empty() && !is_told) return {};
+  const bool is_reported = named != nullptr && *named != '\0';
+  if (site.rest && site.configuration.empty() && !is_reported) return {};
   const std::filesystem::path conf{!site.configuration.empty() ? site.configuration.c_str()
-                                   : is_told                   ? named
+                                   : is_reported               ? named
                                                                : "/etc/slurm/slurm.conf"};
   return (conf.parent_path() / "gres.conf").string();
 }
@@ -111,12 +111,12 @@ Exit check(const Context& context, const inventory::Inventory& inventory,
   Words all;
   std::vector<handoff::SlurmNode> known;
   for (const auto& answer : answers) {
-    if (!answer) return complain(context, answer.error(), Exit::unfinished);
+    if (!answer) return print_error(context, answer.error(), Exit::unfinished);
     all.insert(all.end(), answer->disagreements.begin(), answer->disagreements.end());
     if (answer->node) known.push_back(*answer->node);
   }
   const auto gres = gres_conf_of(site, gres_file, known);
-  if (!gres) return complain(context, gres.error(), Exit::invalid);
+  if (!gres) return print_error(context, gres.error(), Exit::invalid);
   all.insert(all.end(), gres->found.faults.begin(), gres->found.faults.end());
   if (context.json) {
     boost::json::object answer{{"disagreements", boost::json::value_from(all)},
@@ -137,7 +137,7 @@ struct ConfOptions {
 };
 
 Exit print_conf(const Context& context, const ConfOptions& options) {
-  TRY(const auto inventory, inventory_or_complain(context, options.inventory));
+  TRY(const auto inventory, inventory_or_exit(context, options.inventory));
   if (options.checks) return check(context, inventory, options.gres);
   const auto text = handoff::slurm_conf(inventory);
   if (context.json)

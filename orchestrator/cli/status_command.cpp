@@ -184,7 +184,7 @@ bool ends_the_list(Code code) {
 /// The same of a service elsewhere.
 Exit status_there(const Context& context, const api::ServiceClient& client) {
   const auto page = client.get(fmt::format("/api/v1/runs?limit={}", kRunsShown));
-  if (!page) return complain_of_service(context, page.error());
+  if (!page) return print_error_of_service(context, page.error());
   auto worst = Exit::passed;
   json::array all;
   if (!context.json) say_headings();
@@ -195,7 +195,7 @@ Exit status_there(const Context& context, const api::ServiceClient& client) {
     }
     auto view = view_there(client, number(row, "run"));
     if (!view && ends_the_list(view.error().code))
-      return complain_of_service(context, view.error());
+      return print_error_of_service(context, view.error());
     if (!view) {
       auto damaged = row.is_object() ? row.get_object() : json::object{};
       damaged["error"] = view.error().what;
@@ -239,35 +239,36 @@ Exit say_one(const Context& context, const json::value& view) {
 
 Exit status_of(const Context& context, const store::Store& store, engine::RunId named) {
   const auto run = meant_run(store, named);
-  if (!run) return complain(context, run.error(), Exit::invalid);
+  if (!run) return print_error(context, run.error(), Exit::invalid);
   const auto known = controller::read_status(context.state);
   auto view = controller::run_view_with_steps(store, *run, known, CUPEL_VERSION);
   if (view) return say_one(context, *std::move(view));
-  return complain(context, Error{view.error().code, words_of_damage(store, run->id, view.error())},
-                  Exit::unfinished);
+  return print_error(context,
+                     Error{view.error().code, words_of_damage(store, run->id, view.error())},
+                     Exit::unfinished);
 }
 
 Exit status_of_there(const Context& context, const api::ServiceClient& client,
                      engine::RunId named) {
   const auto run = named != 0 ? Result<engine::RunId>{named} : newest_run(client);
-  if (!run) return complain_of_service(context, run.error());
+  if (!run) return print_error_of_service(context, run.error());
   const auto view = client.get(fmt::format("/api/v1/runs/{}/status", *run));
-  return view ? say_one(context, *view) : complain_of_service(context, view.error());
+  return view ? say_one(context, *view) : print_error_of_service(context, view.error());
 }
 
 /// `named`: the run that is meant, 0 being the newest; nothing: the newest runs.
 Exit status(const Context& context, std::optional<engine::RunId> named) {
   const auto there = service_to_ask(context);
-  if (!there) return complain(context, there.error(), Exit::invalid);
+  if (!there) return print_error(context, there.error(), Exit::invalid);
   if (*there)
     return named ? status_of_there(context, **there, *named) : status_there(context, **there);
   const auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   const auto& store = **opened;
   if (named) return status_of(context, store, *named);
   const auto known = controller::read_status(context.state);
   const auto runs = store.runs(kRunsShown);
-  if (!runs) return complain(context, runs.error(), Exit::unfinished);
+  if (!runs) return print_error(context, runs.error(), Exit::unfinished);
   auto worst = Exit::passed;
   json::array all;
   if (!context.json) say_headings();

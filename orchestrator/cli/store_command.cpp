@@ -61,14 +61,15 @@ void print(const Context& context, const store::Checked& checked) {
 
 /// What the store could not do; 2 where nothing was touched.
 Exit refuse(const Context& context, const Error& error) {
-  return complain(context, error, error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
+  return print_error(context, error,
+                     error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
 }
 
 Exit check(const Context& context, const std::string& audit_head) {
   std::optional<store::AuditHead> kept;
   if (!audit_head.empty()) {
     const auto head = store::audit_head_of(audit_head);
-    if (!head) return complain(context, head.error(), Exit::invalid);
+    if (!head) return print_error(context, head.error(), Exit::invalid);
     kept = *head;
   }
   const auto checked = store::check_store(context.state, kept);
@@ -156,7 +157,7 @@ Exit prune(const Context& context, const store::PruneRequest& request) {
     print(*pruned, request.dry_run);
   const auto& why = pruned->not_given_back;
   if (why.empty()) return Exit::passed;
-  return complain(context, Error{Code::kStorage, why}, Exit::unfinished);
+  return print_error(context, Error{Code::kStorage, why}, Exit::unfinished);
 }
 
 /// A line each time that another hundredth is done; on a terminal in place of the one before.
@@ -215,7 +216,7 @@ Exit migrate(const Context& context, const std::string& to) {
   std::optional<store::Server> server;
   if (to != "sqlite") {
     auto named = store::parse_server_url(to, working_folder());
-    if (!named) return complain(context, named.error(), Exit::invalid);
+    if (!named) return print_error(context, named.error(), Exit::invalid);
     server = *std::move(named);
   }
   const auto moved = [&] {
@@ -256,8 +257,8 @@ CommandRow migrate_command(Context& context) {
   row.run = [&context, to, gives_up] {
     if (*gives_up) return give_up(context);
     if (!to->empty()) return migrate(context, *to);
-    return complain(context, Error{Code::kInvalid, "where to? name --to, or --give-up"},
-                    Exit::invalid);
+    return print_error(context, Error{Code::kInvalid, "where to? name --to, or --give-up"},
+                       Exit::invalid);
   };
   return row;
 }

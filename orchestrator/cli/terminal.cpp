@@ -8,8 +8,9 @@ namespace cupel::cli {
 
 std::size_t terminal_width() {
   winsize size{};
-  const bool told = ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  return told ? size.ws_col : 0;
+  const bool reported =
+      ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return reported ? size.ws_col : 0;
 }
 
 RawTerminal::RawTerminal(int fd)

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kUsualTokenLife{30 * 24 * 3600};
 
-struct TokenWish {
+struct TokenRequest {
   std::string name{};
   std::string role = "viewer";
   inventory::RackScope racks = inventory::RackScope::all();
@@ -67,9 +67,9 @@ boost::json::object row_of_token(const store::AccessToken& token) {
   return row;
 }
 
-Exit add_one(const Context& context, const TokenWish& wish) {
+Exit add_one(const Context& context, const TokenRequest& wish) {
   auto book = open_book(context);
-  if (!book) return complain(context, book.error(), Exit::unfinished);
+  if (!book) return print_error(context, book.error(), Exit::unfinished);
   const auto now = report::wall_now();
   const store::AccessToken token{.name = wish.name,
                                  .role = wish.role,
@@ -78,11 +78,11 @@ Exit add_one(const Context& context, const TokenWish& wish) {
                                  .made = now,
                                  .expires = now + wish.lasts};
   const auto made = book->tokens.add(token);
-  if (!made) return complain(context, made.error(), Exit::unfinished);
+  if (!made) return print_error(context, made.error(), Exit::unfinished);
   const std::string id{store::token_id(*made)};
   const auto noted =
       note_locally(*book, "add-token", {{"token", id}, {"name", wish.name}, {"role", wish.role}});
-  if (!noted) return complain(context, noted.error(), Exit::unfinished);
+  if (!noted) return print_error(context, noted.error(), Exit::unfinished);
   if (context.json) {
     auto row = row_of_token(token);
     row["id"] = id;
@@ -98,9 +98,9 @@ Exit add_one(const Context& context, const TokenWish& wish) {
 
 Exit list_all(const Context& context) {
   auto book = open_book(context);
-  if (!book) return complain(context, book.error(), Exit::unfinished);
+  if (!book) return print_error(context, book.error(), Exit::unfinished);
   const auto tokens = book->tokens.list();
-  if (!tokens) return complain(context, tokens.error(), Exit::unfinished);
+  if (!tokens) return print_error(context, tokens.error(), Exit::unfinished);
   if (context.json) {
     boost::json::array rows;
     for (const auto& token : *tokens) rows.push_back(row_of_token(token));
@@ -117,16 +117,16 @@ Exit list_all(const Context& context) {
   return Exit::passed;
 }
 
-Exit revoke_one(const Context& context, const TokenWish& wish) {
+Exit revoke_one(const Context& context, const TokenRequest& wish) {
   auto book = open_book(context);
-  if (!book) return complain(context, book.error(), Exit::unfinished);
+  if (!book) return print_error(context, book.error(), Exit::unfinished);
   const auto revoked = book->tokens.revoke(wish.id, report::wall_now());
   if (!revoked) {
     const bool unknown = revoked.error().code == Code::kNotFound;
-    return complain(context, revoked.error(), unknown ? Exit::invalid : Exit::unfinished);
+    return print_error(context, revoked.error(), unknown ? Exit::invalid : Exit::unfinished);
   }
   const auto noted = note_locally(*book, "revoke-token", {{"token", wish.id}});
-  if (!noted) return complain(context, noted.error(), Exit::unfinished);
+  if (!noted) return print_error(context, noted.error(), Exit::unfinished);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(boost::json::object{{"revoked", wish.id}}).c_str());
   else
@@ -162,7 +162,7 @@ std::string not_a_life(const std::string& text) {
 }  // namespace
 
 CommandRow token_command(Context& context) {
-  auto wish = std::make_shared<TokenWish>();
+  auto wish = std::make_shared<TokenRequest>();
   CommandRow add_row{"add", "make a token, and print it once"};
   add_row.options = {
       {"NAME",

@@ -91,32 +91,33 @@ void print(const std::vector<Recomputed>& all, const RecomputeAsked& asked) {
 /// The run's plan, or what is wrong; with other criteria its inventory may have changed meanwhile.
 Exit recompute(const Context& context, RecomputeAsked asked) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (!store) return print_error(context, store.error(), Exit::unfinished);
   const auto run = (*store)->run(asked.run);
-  if (!run) return complain(context, run.error(), Exit::invalid);
+  if (!run) return print_error(context, run.error(), Exit::invalid);
   const auto planned = controller::plan_again(*run);
   if (!planned) {
     if (const auto* problems = std::get_if<Problems>(&planned.error()))
-      return complain(context, *problems);
-    return complain(context, std::get<Error>(planned.error()), Exit::invalid);
+      return print_error(context, *problems);
+    return print_error(context, std::get<Error>(planned.error()), Exit::invalid);
   }
   steps::RecomputeRequest request{.run = asked.run, .whole = asked.whole};
   if (!asked.criteria.empty()) {
     Problems problems;
     request.profile = profile_in(asked.criteria, problems);
-    if (!request.profile) return complain(context, problems);
+    if (!request.profile) return print_error(context, problems);
     const auto& nodes = (*planned)->inventory.nodes;
     const auto used = std::ranges::find(nodes, request.profile->name, &inventory::Node::profile);
     if (used == nodes.end())
-      return complain(context,
-                      Error{Code::kInvalid,
-                            fmt::format("{}: no node has the profile '{}'; give the file the name "
-                                        "of the profile that it is to replace",
-                                        asked.criteria, request.profile->name)},
-                      Exit::invalid);
+      return print_error(
+          context,
+          Error{Code::kInvalid,
+                fmt::format("{}: no node has the profile '{}'; give the file the name "
+                            "of the profile that it is to replace",
+                            asked.criteria, request.profile->name)},
+          Exit::invalid);
   }
   const auto all = steps::recompute(**store, (*planned)->inventory, (*planned)->plan, request);
-  if (!all) return complain(context, all.error(), Exit::unfinished);
+  if (!all) return print_error(context, all.error(), Exit::unfinished);
   const bool same = std::ranges::all_of(*all, &Recomputed::is_same);
   if (context.json) {
     boost::json::array nodes;

@@ -43,21 +43,21 @@ Task<std::unique_ptr<Planned>> plan_there(RunCopy& copy) {
 Exit watch_there(const Context& context, const api::ServiceClient& client, engine::RunId run) {
   asio::io_context waiting{1};
   const auto begun = run_to_end(waiting, taken_up(client, run));
-  if (!begun) return complain_of_service(context, begun.error());
+  if (!begun) return print_error_of_service(context, begun.error());
   const auto copy = RunCopy::make(client, run);
-  if (!copy) return complain_of_service(context, copy.error());
+  if (!copy) return print_error_of_service(context, copy.error());
   asio::io_context io{1};
   const auto planned = run_to_end(io, plan_there(**copy));
   const auto row = (*copy)->store().run(run);
   if (!planned || !row)
-    return complain(
+    return print_error(
         context, Error{Code::kUnreachable, fmt::format("run {} has not begun: cupel status", run)},
         Exit::unfinished);
   auto there = context;
   there.state = (*copy)->folder();
   // A connection of its own: the copy's is written by the thread that keeps it up.
   auto mine = store::Store::open(there.state);
-  if (!mine) return complain(context, mine.error(), Exit::unfinished);
+  if (!mine) return print_error(context, mine.error(), Exit::unfinished);
   (*copy)->keep_up();
   return execute_elsewhere(there, **mine, *planned, *row);
 }

@@ -48,8 +48,8 @@ Task<Result<SessionEnd>> from_machine(Conversation& all) {
       const auto kept = all.how.record(*said);
       all.recording = kept.has_value();
       if (!kept) {
-        const bool told = co_await show(all, "\r\n[" + kept.error().what + "]\r\n");
-        if (!told) co_return SessionEnd::output_gone;
+        const bool reported = co_await show(all, "\r\n[" + kept.error().what + "]\r\n");
+        if (!reported) co_return SessionEnd::output_gone;
       }
     }
     const bool shown = co_await show(all, *std::move(said));

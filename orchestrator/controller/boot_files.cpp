@@ -183,9 +183,9 @@ Result<void> BootFiles::make_disc(const netboot::Ticket& ticket, netboot::BootOr
   return ok();
 }
 
-std::shared_ptr<os::BootDoor> BootFiles::door() {
+std::shared_ptr<os::BootInterface> BootFiles::door() {
   if (!inventory_.boot) return nullptr;
-  auto door = std::make_shared<os::BootDoor>();
+  auto door = std::make_shared<os::BootInterface>();
   door->ram_system = [this](std::string name) { return image(name, {ImageKind::ram}); };
   door->os_image = [this](std::string name) {
     return image(name, {ImageKind::disk, ImageKind::installer});

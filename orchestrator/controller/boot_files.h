@@ -18,13 +18,13 @@ class BootFiles {
             std::function<std::chrono::sys_seconds()> now = seconds_now);
 
   /// Its functions use this object, which must outlive it.
-  std::shared_ptr<os::BootDoor> door();
+  std::shared_ptr<os::BootInterface> door();
 
  private:
   Result<os::BootImage> image(const std::string& name,
                               std::initializer_list<images::ImageKind> kinds) const;
   Result<netboot::BootService*> service();
-  /// See BootDoor.
+  /// See BootInterface.
   Result<void> check_certificate();
   Result<void> take_new_certificate();
   /// Called while machines are waited for: at most once in some seconds it reads the file.

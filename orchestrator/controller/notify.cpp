@@ -79,9 +79,9 @@ Task<void> Notifier::tell(Notice notice) {
   }
   ProcessRequest request{.argv = {notice.program},
                          .input = boost::json::serialize(notice.what) + "\n"};
-  const auto told = co_await run_process(std::move(request), Deadline::in(kPatience));
-  if (!told)
-    complain_(notice.run, fmt::format("--notify {}: {}", notice.program, told.error().what));
+  const auto reported = co_await run_process(std::move(request), Deadline::in(kPatience));
+  if (!reported)
+    complain_(notice.run, fmt::format("--notify {}: {}", notice.program, reported.error().what));
 }
 
 Task<Result<void>> Notifier::serve() {

@@ -12,8 +12,8 @@ class Notifier {
  public:
   /// `complain`: that a program could not be told, in one line.
   Notifier(asio::any_io_executor executor,
-           std::function<void(engine::RunId, const std::string&)> complain)
-      : news_{executor, asio::steady_timer::time_point::max()}, complain_{std::move(complain)} {}
+           std::function<void(engine::RunId, const std::string&)> print_error)
+      : news_{executor, asio::steady_timer::time_point::max()}, complain_{std::move(print_error)} {}
 
   /// What the event means for people, if anything. `program`: a file, or a name in PATH; empty:
   /// nobody is told. At most kMostWaiting stand in line; of what came beyond, the next notice says

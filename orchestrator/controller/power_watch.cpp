@@ -26,14 +26,15 @@ void note(const PowerWatch& watch, Unread& unread, const std::string& node, std:
 /// One look at one node. Whatever fails is left aside.
 Task<Result<void>> look(const PowerWatch& watch, Unread& unread, const inventory::Node& node) {
   const auto bmc = watch.bmc(node);
-  const auto told = co_await bmc->sensors.read(Deadline::in(kPatience));
+  const auto reported = co_await bmc->sensors.read(Deadline::in(kPatience));
   co_await bmc->log_out();
-  if (told && told->watts) watch.measured(node.name, *told->watts);
-  if (told && watch.sensed) watch.sensed(node.name, *told);
-  const bool stopped = !told && told.error().code == Code::kCancelled;
+  if (reported && reported->watts) watch.measured(node.name, *reported->watts);
+  if (reported && watch.sensed) watch.sensed(node.name, *reported);
+  const bool stopped = !reported && reported.error().code == Code::kCancelled;
   if (stopped) co_return ok();
-  const auto none = told && !told->watts ? std::string{"its BMC reports no power"} : std::string{};
-  note(watch, unread, node.name, told ? none : told.error().what);
+  const auto none =
+      reported && !reported->watts ? std::string{"its BMC reports no power"} : std::string{};
+  note(watch, unread, node.name, reported ? none : reported.error().what);
   co_return ok();
 }
 

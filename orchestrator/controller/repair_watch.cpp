@@ -42,11 +42,12 @@ std::optional<Wait> wait_of(const RepairWatch& watch, const playbooks::NodePlan&
   for (std::size_t i = 0; i < state.steps.size() && i < node.steps->size(); ++i) {
     if (state.steps[i].phase != Phase::failed) continue;
     const auto& planned = (*node.steps)[i];
-    const auto told = std::ranges::find(record->steps, planned.name, &record::StepRecord::name);
-    if (told == record->steps.end()) return std::nullopt;
-    if (!report::may_be_mended(*told) || told->revivals >= kMostRetries) return std::nullopt;
+    const auto reported = std::ranges::find(record->steps, planned.name, &record::StepRecord::name);
+    if (reported == record->steps.end()) return std::nullopt;
+    if (!report::may_be_mended(*reported) || reported->revivals >= kMostRetries)
+      return std::nullopt;
     Wait wait{steps::step_type(planned.kind).recheck, node.node, planned.name};
-    for (const auto& need : told->needs) wait.parts.insert(need.part);
+    for (const auto& need : reported->needs) wait.parts.insert(need.part);
     wait.from = first_of(node, wait.recheck->from);
     return wait;
   }

@@ -17,8 +17,8 @@ std::optional<std::string> too_many(const playbooks::StopAfter& stop_after, cons
       std::to_string(tally.failed) + " of " + std::to_string(tally.ended) + " nodes failed";
   if (stop_after.failures && tally.failed >= *stop_after.failures)
     return counted + "; it stops after " + std::to_string(*stop_after.failures);
-  const bool told = stop_after.share && tally.ended >= kEnoughToTellAShare && tally.failed > 0;
-  if (told && tally.failed >= *stop_after.share * tally.ended)
+  const bool reported = stop_after.share && tally.ended >= kEnoughToTellAShare && tally.failed > 0;
+  if (reported && tally.failed >= *stop_after.share * tally.ended)
     return counted + "; it stops at " + std::to_string(static_cast<int>(*stop_after.share * 100)) +
            " %";
   return std::nullopt;

@@ -216,8 +216,8 @@ void keep_facts(NodeState& node, const Event& event) {
     if (!each.is_object() || each.get_object().contains("part")) continue;
     const auto* name = each.get_object().if_contains("name");
     const auto* value = each.get_object().if_contains("value");
-    const bool told = name != nullptr && name->is_string() && value != nullptr;
-    if (told) keep_fact(node, name->get_string(), *value);
+    const bool reported = name != nullptr && name->is_string() && value != nullptr;
+    if (reported) keep_fact(node, name->get_string(), *value);
   }
 }
 
@@ -423,8 +423,8 @@ void apply_to(RunState& state, RunTrace* trace, const Event& event) {
   if (was_refused(event) || apply_to_run(state, trace, event)) return;
   const auto known = state.nodes.find(event.node);
   if (known == state.nodes.end()) {
-    const bool told = !event.node.empty() && state.strangers.size() < kMostStrangers;
-    if (told) state.strangers.insert(event.node);
+    const bool reported = !event.node.empty() && state.strangers.size() < kMostStrangers;
+    if (reported) state.strangers.insert(event.node);
     return;
   }
   FoldedNode node{known->second, trace_of(trace, event.node)};

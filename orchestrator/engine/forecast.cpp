@@ -71,13 +71,13 @@ class VirtualRun {
     bool waits_for_others = false;
   };
   struct Line {
-    Forecast::Step told{};
+    Forecast::Step reported{};
     std::size_t now = 0;
   };
 
   Line& line(const std::string& name) {
     const auto [found, fresh] = line_of_.try_emplace(name, lines_.size());
-    if (fresh) lines_.emplace_back().told.name = name;
+    if (fresh) lines_.emplace_back().reported.name = name;
     return lines_[found->second];
   }
 
@@ -119,7 +119,7 @@ class VirtualRun {
     auto& seat = at_[node];
     const auto& steps = *plan_.nodes[node].steps;
     while (seat.step < steps.size() && groups_[node][seat.step] == -2)
-      ++line(steps[seat.step++].name).told.skipped;
+      ++line(steps[seat.step++].name).reported.skipped;
     if (seat.step == steps.size()) {
       seat.over = true;
       return leave(seat);
@@ -180,12 +180,12 @@ class VirtualRun {
       const auto& step = steps_.at(ticket);
       const auto& planned = (*plan_.nodes[step.nodes.front()].steps)[step.index];
       auto& line_here = line(planned.name);
-      auto& told = line_here.told;
-      if (told.nodes == 0) told.first_begin = at(now_);
-      told.nodes += step.nodes.size();
-      told.waited = std::max(told.waited, at(now_) - at(step.ready));
+      auto& reported = line_here.reported;
+      if (reported.nodes == 0) reported.first_begin = at(now_);
+      reported.nodes += step.nodes.size();
+      reported.waited = std::max(reported.waited, at(now_) - at(step.ready));
       line_here.now += step.nodes.size();
-      told.most_at_once = std::max(told.most_at_once, line_here.now);
+      reported.most_at_once = std::max(reported.most_at_once, line_here.now);
       begun_ += step.nodes.size();
       draw(step, planned.load);
       ends_.push({now_ + planned.expected, ticket});
@@ -202,7 +202,7 @@ class VirtualRun {
       steps_.erase(found);
       auto& here = line((*plan_.nodes[step.nodes.front()].steps)[step.index].name);
       here.now -= step.nodes.size();
-      here.told.last_end = at(now_);
+      here.reported.last_end = at(now_);
       draw(step, 0);
       for (const auto node : step.nodes) {
         ++at_[node].step;
@@ -234,30 +234,30 @@ class VirtualRun {
   }
 
   Forecast finish() {
-    Forecast told;
-    told.end = at(now_);
-    told.begun = begun_;
-    told.never = std::move(never_);
-    for (auto& each : lines_) told.steps.push_back(std::move(each.told));
-    std::ranges::stable_sort(told.steps, {}, &Forecast::Step::first_begin);
+    Forecast reported;
+    reported.end = at(now_);
+    reported.begun = begun_;
+    reported.never = std::move(never_);
+    for (auto& each : lines_) reported.steps.push_back(std::move(each.reported));
+    std::ranges::stable_sort(reported.steps, {}, &Forecast::Step::first_begin);
     std::set<PowerTree::LevelId> above;
     for (const auto& node : plan_.nodes)
       if (const auto* id = tree_.find(node.node->name))
         above.insert(tree_.above(*id).begin(), tree_.above(*id).end());
     for (const auto id : above) {
       const auto& level = tree_.levels()[id];
-      auto& as_told = told.levels.emplace_back();
-      as_told.kind = level.kind;
-      as_told.name = level.name;
+      auto& as_reported = reported.levels.emplace_back();
+      as_reported.kind = level.kind;
+      as_reported.name = level.name;
       if (level.carries < PowerTree::kUnlimited)
-        as_told.limit_watts = static_cast<double>(level.carries) / 1000;
-      as_told.idle_watts = static_cast<double>(level.idle) / 1000;
-      as_told.peak_watts = static_cast<double>(curves_[id].peak()) / 1000;
-      for (const auto power : curves_[id].samples(told.end, Forecast::kSamples))
-        as_told.watts.push_back(static_cast<double>(power) / 1000);
+        as_reported.limit_watts = static_cast<double>(level.carries) / 1000;
+      as_reported.idle_watts = static_cast<double>(level.idle) / 1000;
+      as_reported.peak_watts = static_cast<double>(curves_[id].peak()) / 1000;
+      for (const auto power : curves_[id].samples(reported.end, Forecast::kSamples))
+        as_reported.watts.push_back(static_cast<double>(power) / 1000);
     }
-    std::ranges::stable_sort(told.levels, {}, &Forecast::Level::kind);
-    return told;
+    std::ranges::stable_sort(reported.levels, {}, &Forecast::Level::kind);
+    return reported;
   }
 
   const playbooks::Plan& plan_;
@@ -296,13 +296,13 @@ Forecast forecast(const playbooks::Plan& plan, const inventory::Inventory& inven
     const auto [known, fresh] = limits.slots.try_emplace(name, count);
     if (!fresh) known->second = std::min(known->second, count);
   }
-  auto told = VirtualRun{plan, inventory, limits}.run();
+  auto reported = VirtualRun{plan, inventory, limits}.run();
   const auto share = std::clamp(limits.power_share, 0.0, 1.0);
-  for (auto& level : told.levels) level.limit_watts *= share;
+  for (auto& level : reported.levels) level.limit_watts *= share;
   PowerTree idle;
   idle.know(inventory);
-  told.bounds = bounds(plan, idle, limits);
-  return told;
+  reported.bounds = bounds(plan, idle, limits);
+  return reported;
 }
 
 }  // namespace cupel::engine

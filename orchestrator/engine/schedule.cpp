@@ -68,7 +68,7 @@ std::optional<LeftOut> left_out(const ActiveRun& run, std::size_t node, std::siz
   const auto& planned = (*mine.plan->steps)[step];
   if (auto why = playbooks::unmet(planned.when, mine.state->facts))
     return LeftOut{std::move(*why),
-                   playbooks::untold(planned.when, mine.state->facts) ? "untold" : "condition"};
+                   playbooks::unreported(planned.when, mine.state->facts) ? "untold" : "condition"};
   const bool alone = planned.together == playbooks::Together::alone;
   if (!alone && !run.group_of(node, step))
     return LeftOut{"there is no partner to do it with", "partner"};

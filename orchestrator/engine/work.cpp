@@ -148,7 +148,7 @@ void Engine::digest(Work& work) {
     }
     const bool asked = work.stop != Stop::no || work.timed_out || work.run->stopping();
     if (error.code == Code::kCancelled && !asked) {
-      // Somebody above the step is going down, and the engine is not told yet: half of a try
+      // Somebody above the step is going down, and the engine is not reported yet: half of a try
       // proves nothing.
       stop(work.run->setup.run, Stop::interrupt);
       return release(work);

@@ -73,15 +73,15 @@ std::string wrong_model(const ExpectedFirmware& expected, const std::string& mod
 std::string no_way_down(const ExpectedFirmware& expected, const RunningVersion& from) {
   if (expected.downgrade) return {};
   const auto order = compare_versions(from.version, expected.version);
-  const auto told = short_word(from.version);
+  const auto reported = short_word(from.version);
   if (order == std::partial_ordering::unordered)
     return fmt::format(
         "{} runs {}, which is neither before nor after {}: `downgrade: true` allows "
         "it",
-        short_word(from.id), told, expected.version);
+        short_word(from.id), reported, expected.version);
   if (order < 0) return {};
   return fmt::format("{} runs {}, which is newer than {}: `downgrade: true` allows it",
-                     short_word(from.id), told, expected.version);
+                     short_word(from.id), reported, expected.version);
 }
 
 /// Whether the stone must be written over `version` before the baseline's; nothing where that

@@ -21,9 +21,9 @@ std::string listed(const std::vector<std::string>& words) {
 
 Result<Transfer> transfer_for(const inventory::ImageTrust& trust,
                               const std::vector<std::string>& fetches_by) {
-  const bool untold = fetches_by.empty();
-  if (!trust.only_http && (untold || has(fetches_by, "https"))) return Transfer::https;
-  if (untold || has(fetches_by, "http")) return Transfer::http;
+  const bool unreported = fetches_by.empty();
+  if (!trust.only_http && (unreported || has(fetches_by, "https"))) return Transfer::https;
+  if (unreported || has(fetches_by, "http")) return Transfer::http;
   return Error{
       Code::kUnsupported,
       fmt::format("this BMC fetches images by {}, and they are served over {}", listed(fetches_by),

@@ -26,10 +26,10 @@ Task<Result<std::string>> another_task(bmc::Bmc& bmc, bmc::UpdateTicket ours, De
   if (!service) co_return std::string{};
   for (const auto& task : service->busy) {
     if (!task.starts_with('/') || task == ours.task) continue;
-    const auto told =
+    const auto reported =
         co_await bmc.update.progress({.way = {}, .task = task}, deadline.sooner(kLongestAnswer));
-    if (!told && !may_pass(told.error().code)) co_return told.error();
-    if (told && told->state == bmc::UpdateProgress::State::running) co_return task;
+    if (!reported && !may_pass(reported.error().code)) co_return reported.error();
+    if (reported && reported->state == bmc::UpdateProgress::State::running) co_return task;
   }
   co_return std::string{};
 }
@@ -86,11 +86,11 @@ Task<Result<Updater::Ended>> Updater::follow(Deadline deadline) {
     doors_.waiting(named() + ": " + why);
     CO_TRY(co_await pause_for(doors_.poll));
   }
-  if (written == Written::no) co_return co_await not_written("the BMC: " + told_, deadline);
+  if (written == Written::no) co_return co_await not_written("the BMC: " + reported_, deadline);
   if (written == Written::overtime)
-    co_return co_await not_written(
-        fmt::format("not written after {} s; the BMC says: {}", expected().takes.count(), told_),
-        deadline);
+    co_return co_await not_written(fmt::format("not written after {} s; the BMC says: {}",
+                                               expected().takes.count(), reported_),
+                                   deadline);
   co_return co_await reset_and_verify(deadline);
 }
 
@@ -132,28 +132,31 @@ Result<Updater::Ended> Updater::left_to_itself(std::string why) {
 /// Until the BMC says an end, or the time is over.
 Task<Result<Updater::Written>> Updater::watch(Deadline deadline) {
   for (;;) {
-    auto told =
+    auto reported =
         co_await doors_.bmc.update.progress(handle_.ticket, deadline.sooner(kLongestAnswer));
-    if (!told && !may_pass(told.error().code)) co_return std::move(told).error();
-    if (!told && told.error().code == Code::kRefused) doors_.forget_refusals();
-    if (told) {
+    if (!reported && !may_pass(reported.error().code)) co_return std::move(reported).error();
+    if (!reported && reported.error().code == Code::kRefused) doors_.forget_refusals();
+    if (reported) {
       using State = bmc::UpdateProgress::State;
-      if (told->state != State::running) co_return co_await heed(*std::move(told), deadline);
-      const auto percent = told->percent ? fmt::format(" ({} %)", *told->percent) : std::string{};
-      told_ = told->told + percent + (told->message.empty() ? "" : ": " + told->message);
+      if (reported->state != State::running)
+        co_return co_await heed(*std::move(reported), deadline);
+      const auto percent =
+          reported->percent ? fmt::format(" ({} %)", *reported->percent) : std::string{};
+      reported_ = reported->reported + percent +
+                  (reported->message.empty() ? "" : ": " + reported->message);
       doors_.waiting(named() + ": writing" + percent);
     }
     if (overtime()) co_return Written::overtime;
-    if (!told && deadline.passed()) co_return std::move(told).error();
+    if (!reported && deadline.passed()) co_return std::move(reported).error();
     // A BMC locks an account that is refused too often.
-    const bool refused = !told && told.error().code == Code::kRefused;
+    const bool refused = !reported && reported.error().code == Code::kRefused;
     CO_TRY(co_await pause_for(refused ? kSeldom * doors_.poll : doors_.poll));
   }
 }
 
 Task<Result<Updater::Written>> Updater::heed(bmc::UpdateProgress progress, Deadline deadline) {
   using enum bmc::UpdateProgress::State;
-  told_ = progress.told + (progress.message.empty() ? "" : ": " + progress.message);
+  reported_ = progress.reported + (progress.message.empty() ? "" : ": " + progress.message);
   at_work_ = progress.state == verified || progress.state == gone;
   if (progress.state == failed) co_return Written::no;
   if (progress.state == gone) co_return Written::gone;
@@ -162,7 +165,7 @@ Task<Result<Updater::Written>> Updater::heed(bmc::UpdateProgress progress, Deadl
   auto installs = co_await doors_.bmc.update.go_on(handle_.ticket, deadline);
   if (!installs) {
     if (!is_refused_for_good(installs.error().code)) co_return std::move(installs).error();
-    told_ = std::move(installs).error().what;
+    reported_ = std::move(installs).error().what;
     at_work_ = false;
     CO_TRY(co_await enter(Phase::refused));
     co_return Written::no;

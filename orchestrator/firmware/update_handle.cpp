@@ -9,8 +9,8 @@
 namespace cupel::firmware {
 namespace {
 
-std::size_t count_at(const json::value& told, std::string_view key) {
-  const auto number = number_at(told, key).value_or(0);
+std::size_t count_at(const json::value& reported, std::string_view key) {
+  const auto number = number_at(reported, key).value_or(0);
   return number > 0 && number < 1e9 ? static_cast<std::size_t>(number) : 0;
 }
 
@@ -20,9 +20,9 @@ json::array array_of(const std::vector<std::string>& texts) {
   return array;
 }
 
-std::vector<std::string> ids_at(const json::value& told, std::string_view key) {
+std::vector<std::string> ids_at(const json::value& reported, std::string_view key) {
   constexpr std::size_t kMostIds = 4096;
-  const auto* value = find(told, key);
+  const auto* value = find(reported, key);
   const auto* list = value == nullptr ? nullptr : value->if_array();
   std::vector<std::string> ids;
   if (list == nullptr) return ids;
@@ -55,28 +55,28 @@ std::string to_text(const UpdateHandle& handle) {
 }
 
 Result<UpdateHandle> update_handle_of(std::string_view text) {
-  TRY(const auto told, parse_json(text));
-  const auto phase = enum_of<UpdateHandle::Phase, '-'>(text_at(told, "phase").value_or(""));
+  TRY(const auto reported, parse_json(text));
+  const auto phase = enum_of<UpdateHandle::Phase, '-'>(text_at(reported, "phase").value_or(""));
   UpdateHandle handle;
-  handle.component = text_at(told, "component").value_or("");
-  handle.version = text_at(told, "version").value_or("");
+  handle.component = text_at(reported, "component").value_or("");
+  handle.version = text_at(reported, "version").value_or("");
   if (!phase || handle.component.empty() || handle.version.empty())
     return Error{Code::kMalformed, "the journal's handle is not of a firmware update"};
   handle.phase = *phase;
-  handle.sha256 = text_at(told, "sha256").value_or("");
-  handle.targets = count_at(told, "targets");
-  handle.ticket = {text_at(told, "way").value_or(""), text_at(told, "task").value_or("")};
-  handle.resets_done = count_at(told, "resets");
-  handle.others = ids_at(told, "others");
-  handle.ids = ids_at(told, "ids");
-  handle.written = ids_at(told, "written");
-  handle.more = flag_at(told, "more") == true;
-  handle.was_on = flag_at(told, "was_on") == true;
-  handle.previous = text_at(told, "previous").value_or("");
-  handle.instead_of = text_at(told, "instead_of").value_or("");
-  handle.why = text_at(told, "why").value_or("");
-  handle.refused_way = text_at(told, "refused_way").value_or("");
-  const auto pushed = static_cast<std::int64_t>(number_at(told, "pushed").value_or(0));
+  handle.sha256 = text_at(reported, "sha256").value_or("");
+  handle.targets = count_at(reported, "targets");
+  handle.ticket = {text_at(reported, "way").value_or(""), text_at(reported, "task").value_or("")};
+  handle.resets_done = count_at(reported, "resets");
+  handle.others = ids_at(reported, "others");
+  handle.ids = ids_at(reported, "ids");
+  handle.written = ids_at(reported, "written");
+  handle.more = flag_at(reported, "more") == true;
+  handle.was_on = flag_at(reported, "was_on") == true;
+  handle.previous = text_at(reported, "previous").value_or("");
+  handle.instead_of = text_at(reported, "instead_of").value_or("");
+  handle.why = text_at(reported, "why").value_or("");
+  handle.refused_way = text_at(reported, "refused_way").value_or("");
+  const auto pushed = static_cast<std::int64_t>(number_at(reported, "pushed").value_or(0));
   handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
   return handle;
 }

@@ -215,7 +215,7 @@ void Updater::begin(const Seen& seen) {
   made.targets = state->running.size();
   made.previous = one_version(replaces_, made.targets);
   handle_ = std::move(made);
-  told_.clear();
+  reported_.clear();
 }
 
 Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity machine,

@@ -15,7 +15,7 @@
 namespace cupel::firmware {
 
 /// How an update reaches the world. All of it outlives the updater.
-struct UpdaterDoors {
+struct UpdaterInterfaces {
   const inventory::Profile& profile;
   bmc::Bmc& bmc;
   /// The image, held against the site's manifest and its own digest. Errors: why it must not be
@@ -65,7 +65,7 @@ struct UpdateDone {
 
 class Updater {
  public:
-  explicit Updater(UpdaterDoors doors) : doors_{std::move(doors)} {}
+  explicit Updater(UpdaterInterfaces doors) : doors_{std::move(doors)} {}
 
   /// Looks, and writes what is off the baseline. Errors: of a BMC that cannot be asked; the next
   /// try resumes where there is a handle.
@@ -140,12 +140,12 @@ class Updater {
   /// Twice the time that a write may take: what is at work then is no write that goes well.
   bool far_overtime() const { return doors_.now() >= handle_.pushed + 2 * expected().takes; }
 
-  UpdaterDoors doors_;
+  UpdaterInterfaces doors_;
   UpdateHandle handle_{};
   const inventory::ExpectedFirmware* expected_ = nullptr;
-  std::string told_{};    // the newest of the BMC's words about the update
-  int lost_ = 0;          // pushes of which the BMC had nothing
-  bool at_work_ = false;  // the BMC may be, as far as we know
+  std::string reported_{};  // the newest of the BMC's words about the update
+  int lost_ = 0;            // pushes of which the BMC had nothing
+  bool at_work_ = false;    // the BMC may be, as far as we know
   std::vector<RunningVersion> replaces_{};
   std::vector<std::string> written_{};  // ids whose version waits for the resets of the last one
   std::string served_{};                // the URL of the image; empty: it is not served

@@ -69,7 +69,7 @@ Task<Result<Updater::Ended>> Updater::write_back(WayBack back, std::string why, 
   for (const auto& entry : back.update.replaces) made.ids.push_back(entry.id);
   replaces_ = back.update.replaces;
   handle_ = std::move(made);
-  told_.clear();
+  reported_.clear();
   auto ended = co_await apply(std::move(back.update), std::move(back.machine), deadline);
   CO_TRY(auto end, back_ended(std::move(ended)));
   co_return Ended{std::move(end)};

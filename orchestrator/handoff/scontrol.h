@@ -9,7 +9,7 @@ namespace cupel::handoff {
 Result<SlurmNode> parse_slurm_node(std::string_view line);
 
 /// 20 s for each `scontrol`.
-class Scontrol : public SlurmDoor {
+class Scontrol : public SlurmBackend {
  public:
   /// `configuration`: SLURM_CONF; empty: the environment's.
   explicit Scontrol(std::string configuration) : configuration_{std::move(configuration)} {}

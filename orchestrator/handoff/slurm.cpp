@@ -23,7 +23,7 @@ Result<void> one_name(const std::string& name) {
   return Error{Code::kInvalid, *fault + "; Slurm was not asked"};
 }
 
-std::shared_ptr<SlurmDoor> door_to(const inventory::SlurmSite& site) {
+std::shared_ptr<SlurmBackend> door_to(const inventory::SlurmSite& site) {
   if (site.rest) return std::make_shared<Slurmrestd>(*site.rest);
   return std::make_shared<Scontrol>(site.configuration);
 }
@@ -119,7 +119,7 @@ bool SlurmNode::idle() const {
          std::ranges::none_of(kBars, [this](std::string_view word) { return has(word); });
 }
 
-Task<std::vector<std::string>> SlurmDoor::jobs(std::string, Deadline) {
+Task<std::vector<std::string>> SlurmBackend::jobs(std::string, Deadline) {
   co_return std::vector<std::string>{};
 }
 

@@ -62,7 +62,7 @@ class Slurm : public Scheduler {
  private:
   inventory::SlurmSite site_;
   std::string signature_;
-  std::shared_ptr<SlurmDoor> door_;
+  std::shared_ptr<SlurmBackend> door_;
 };
 
 /// Names by commas of those among `terms` (as --nodes) that Slurm reports idle. Blocks while

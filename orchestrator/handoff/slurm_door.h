@@ -38,9 +38,9 @@ struct SlurmUpdate {
 };
 
 /// Errors of all of these: as Scheduler's.
-class SlurmDoor {
+class SlurmBackend {
  public:
-  virtual ~SlurmDoor() = default;
+  virtual ~SlurmBackend() = default;
 
   /// What slurmctld has under this name; empty: all that it has.
   virtual Task<Result<std::vector<SlurmNode>>> nodes(std::string name, Deadline deadline) = 0;

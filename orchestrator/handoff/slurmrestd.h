@@ -16,7 +16,7 @@ Result<std::vector<SlurmNode>> parse_rest_nodes(const json::value& answer);
 /// What Slurm from 23.02 on takes for `update`. Source: Slurm, "REST API", update_node_msg.
 json::object rest_update(const SlurmUpdate& update);
 
-class Slurmrestd : public SlurmDoor {
+class Slurmrestd : public SlurmBackend {
  public:
   explicit Slurmrestd(const inventory::SlurmRest& rest);
 

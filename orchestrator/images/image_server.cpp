@@ -8,7 +8,8 @@
 namespace cupel::images {
 
 struct ImageServer::Impl {
-  Impl(asio::any_io_executor owner, Log told) : executor{std::move(owner)}, log{std::move(told)} {}
+  Impl(asio::any_io_executor owner, Log reported)
+      : executor{std::move(owner)}, log{std::move(reported)} {}
 
   HttpAnswer answer(const HttpRequest& request);
   HttpAnswer content(const HttpRequest& request);
@@ -44,7 +45,7 @@ HttpAnswer ImageServer::Impl::answer(const HttpRequest& request) {
                   .status = static_cast<int>(sent.status),
                   .bytes = sent.bytes,
                   .whole = sent.whole};
-    asio::post(executor, [told = log, access = std::move(access)] { told(access); });
+    asio::post(executor, [reported = log, access = std::move(access)] { reported(access); });
   };
   return answer;
 }
@@ -66,8 +67,8 @@ Result<std::unique_ptr<ImageServer>> ImageServer::start(asio::any_io_executor ex
                    .read = std::move(options.read),
                    .no_handshake = std::move(options.no_handshake)};
   impl->has_tls = !http.certificate.empty();
-  const auto answering = [told = impl.get()](const HttpRequest& request) {
-    return told->answer(request);
+  const auto answering = [reported = impl.get()](const HttpRequest& request) {
+    return reported->answer(request);
   };
   TRY(impl->server, HttpServer::start("image server", std::move(http), answering));
   return std::unique_ptr<ImageServer>{new ImageServer{std::move(impl)}};

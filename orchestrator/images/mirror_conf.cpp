@@ -85,7 +85,7 @@ Result<std::string> store_conf(const std::filesystem::path& folder, std::uint16_
                      fmt::arg("folder", path));
 }
 
-Result<std::string> mirror_conf(const MirrorWish& wish) {
+Result<std::string> mirror_conf(const MirrorRequest& wish) {
   constexpr std::size_t kLongest = 200;
   auto from = wish.from;
   while (from.ends_with('/')) from.pop_back();

@@ -13,13 +13,13 @@ namespace cupel::images {
 /// hold tickets. Errors: kInvalid (a folder whose name cannot stand in a configuration).
 Result<std::string> store_conf(const std::filesystem::path& folder, std::uint16_t port);
 
-struct MirrorWish {
+struct MirrorRequest {
   std::string from{};  // "http://10.0.0.1:8082/images"
   std::uint16_t port = 0;
   int gigabytes = 0;  // most that the cache holds
 };
 
 /// Fetches each piece once, however many ask for it. Errors: kInvalid (`from` is no such URL).
-Result<std::string> mirror_conf(const MirrorWish& wish);
+Result<std::string> mirror_conf(const MirrorRequest& wish);
 
 }  // namespace cupel::images

@@ -8,8 +8,8 @@ namespace {
 std::optional<BootEvent> taken(OpenTicket& ticket) {
   const std::scoped_lock lock{ticket.mutex};
   if (auto event = ticket.events.pop()) return event;
-  if (!ticket.is_late() || ticket.told_expired || ticket.stage != BootStage::issued) return {};
-  ticket.told_expired = true;
+  if (!ticket.is_late() || ticket.reported_expired || ticket.stage != BootStage::issued) return {};
+  ticket.reported_expired = true;
   return BootEvent{.kind = BootEvent::Kind::expired, .at = std::chrono::system_clock::now()};
 }
 

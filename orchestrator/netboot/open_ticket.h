@@ -49,7 +49,7 @@ struct OpenTicket {
   std::optional<Identity> greeted{};  // empty where an earlier controller had the hello
   asio::ip::address greeted_from{};
   std::set<std::string, std::less<>> seeds_served{};
-  bool told_expired = false;
+  bool reported_expired = false;
   bool by_dhcp = false;  // somebody got it for a MAC address
   EventQueue events{};
 };

@@ -229,14 +229,14 @@ HttpAnswer Tickets::answer(const HttpRequest& request) {
   BootAccess access{.peer = request.peer.to_string(), .method = std::string{request.method}};
   auto answer = content(request, access);
   if (!log_) return answer;
-  answer.sent = [told = log_, access = std::move(access),
+  answer.sent = [reported = log_, access = std::move(access),
                  first = std::move(answer.sent)](const images::Sent& sent) mutable {
     if (first) first(sent);
     access.status = static_cast<int>(sent.status);
     access.bytes = sent.bytes;
     access.whole = sent.whole;
     access.took = sent.took;
-    told(std::move(access));
+    reported(std::move(access));
   };
   return answer;
 }

@@ -32,7 +32,7 @@ struct BootImage {
 
 inline bool is_installer(const BootImage& image) { return !image.mirror.empty(); }
 
-struct BootDoor {
+struct BootInterface {
   /// Errors: kNotFound; kInvalid (it is no such image, or damaged).
   std::function<Result<BootImage>(std::string name)> ram_system;
   /// What is installed: a disk's image, or an installer. Errors: as those of ram_system.

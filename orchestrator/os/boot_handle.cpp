@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kMostWays = 16;
 
-netboot::Ticket ticket_in(const json::value& told) {
-  return {text_at(told, "token").value_or(""), text_at(told, "base").value_or(""),
-          text_at(told, "home").value_or("")};
+netboot::Ticket ticket_in(const json::value& reported) {
+  return {text_at(reported, "token").value_or(""), text_at(reported, "base").value_or(""),
+          text_at(reported, "home").value_or("")};
 }
 
 }  // namespace
@@ -41,12 +41,12 @@ std::string to_text(const BootHandle& handle) {
 Result<BootHandle> boot_handle_of(
     std::string_view text,
     const std::function<Result<std::string>(const std::string& id)>& ticket) {
-  TRY(const auto told, parse_json(text));
-  const auto stage = enum_of<BootHandle::Stage, '-'>(text_at(told, "stage").value_or(""));
-  const auto way = number_at(told, "way").value_or(0);
+  TRY(const auto reported, parse_json(text));
+  const auto stage = enum_of<BootHandle::Stage, '-'>(text_at(reported, "stage").value_or(""));
+  const auto way = number_at(reported, "way").value_or(0);
   BootHandle handle;
-  handle.ticket = ticket_in(told);
-  if (const auto id = text_at(told, "ticket")) {
+  handle.ticket = ticket_in(reported);
+  if (const auto id = text_at(reported, "ticket")) {
     TRY(const auto kept, within("the ticket of a boot", ticket(*id)));
     TRY(const auto value, parse_json(kept));
     handle.ticket = ticket_in(value);
@@ -55,12 +55,12 @@ Result<BootHandle> boot_handle_of(
     return Error{Code::kMalformed, "the journal's handle is not of a boot"};
   handle.stage = *stage;
   handle.way = static_cast<std::size_t>(way);
-  handle.digest = text_at(told, "digest").value_or("");
-  handle.disk = text_at(told, "disk").value_or("");
-  handle.host_key = text_at(told, "host_key").value_or("");
-  handle.tpm = text_at(told, "tpm").value_or("");
-  handle.peer = text_at(told, "peer").value_or("");
-  handle.disc = flag_at(told, "disc") == true;
+  handle.digest = text_at(reported, "digest").value_or("");
+  handle.disk = text_at(reported, "disk").value_or("");
+  handle.host_key = text_at(reported, "host_key").value_or("");
+  handle.tpm = text_at(reported, "tpm").value_or("");
+  handle.peer = text_at(reported, "peer").value_or("");
+  handle.disc = flag_at(reported, "disc") == true;
   return handle;
 }
 

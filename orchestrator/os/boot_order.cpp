@@ -82,7 +82,7 @@ std::string mirror_url(const inventory::Inventory& inventory, const inventory::N
 
 /// What is to be written, and where.
 Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
-                            const inventory::Node& node, const BootWish& wish) {
+                            const inventory::Node& node, const BootRequest& wish) {
   const auto& disk = *wish.os;
   auto image = served("image", disk.files.at("image"));
   image["name"] = disk.name;
@@ -115,7 +115,7 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
 }
 
 Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventory::Node& node,
-                                         const BootWish& wish, json::array networks,
+                                         const BootRequest& wish, json::array networks,
                                          const netboot::Ticket& ticket) {
   if (wish.erase != "none")
     return Error{Code::kInvalid, node.name + ": erase: an installer does not erase a disk before"};
@@ -157,7 +157,7 @@ Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventor
 }  // namespace
 
 Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
-                                      const inventory::Node& node, const BootWish& wish,
+                                      const inventory::Node& node, const BootRequest& wish,
                                       const netboot::Ticket& ticket) {
   netboot::BootOrder made;
   made.machine = {.node = node.name,

@@ -7,7 +7,7 @@
 
 namespace cupel::os {
 
-struct BootWish {
+struct BootRequest {
   BootImage boots{};              // what the machine fetches: a RAM system, or an installer
   std::optional<BootImage> os{};  // nothing: the RAM system stays up
   bool seed = true;               // cloud-init's, on the root of what is installed
@@ -25,7 +25,7 @@ struct BootWish {
 /// where neither inventory nor profile say which disk is the node's, or what may be wiped or
 /// erased, or user data is too long or for an installer; and as debian_installer().
 Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
-                                      const inventory::Node& node, const BootWish& wish,
+                                      const inventory::Node& node, const BootRequest& wish,
                                       const netboot::Ticket& ticket);
 
 }  // namespace cupel::os

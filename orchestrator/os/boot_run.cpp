@@ -292,14 +292,14 @@ Task<Result<void>> BootRun::boot_disk_next(const BootEvent& hello, Deadline dead
 }
 
 Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline) {
-  const json::value told = event.body;
-  handle_.disk = printable(text_at(told, "disk/serial").value_or(""));
-  if (const auto failure = text_at(told, "mirror_failure"))
+  const json::value reported = event.body;
+  handle_.disk = printable(text_at(reported, "disk/serial").value_or(""));
+  if (const auto failure = text_at(reported, "mirror_failure"))
     notes_.push_back("its mirror failed, and the image came from the boot server: " +
                      shortened(printable(*failure), kLongestNote));
   if (auto removed = removed_entries(event.body); !removed.empty())
     notes_.push_back(std::move(removed));
-  if (find(told, "entry") != nullptr && !text_at(told, "entry"))
+  if (find(reported, "entry") != nullptr && !text_at(reported, "entry"))
     notes_.emplace_back(
         "it was started by a BIOS and has no boot entry: the order of devices in its BIOS "
         "decides what it boots from now on");

@@ -28,9 +28,9 @@ struct FoundSystem {
   std::string note{};      // what is odd about it; empty: nothing
 };
 
-struct BootDoors {
+struct BootInterfaces {
   bmc::Bmc& bmc;
-  BootDoor& server;
+  BootInterface& server;
   std::function<Result<netboot::BootOrder>(const netboot::Ticket&)> order{};
   /// Before the handle that names it. Errors: kStorage.
   std::function<Result<void>(const netboot::Ticket&)> keep_ticket{};
@@ -65,7 +65,7 @@ struct BootEnd {
 
 class BootRun {
  public:
-  explicit BootRun(BootDoors doors) : doors_{std::move(doors)} {}
+  explicit BootRun(BootInterfaces doors) : doors_{std::move(doors)} {}
 
   /// From the beginning. Errors: as the BMC's verbs and the boot server's; kStorage.
   Task<Result<BootEnd>> run(Deadline deadline);
@@ -127,7 +127,7 @@ class BootRun {
   std::string went_silent() const;
   std::string_view booted() const { return doors_.installer ? "installer" : "RAM system"; }
 
-  BootDoors doors_;
+  BootInterfaces doors_;
   BootHandle handle_{};
   std::string tried_{};  // the ways that did not lead there, and why
   std::vector<std::string> notes_{};

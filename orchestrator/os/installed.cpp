@@ -20,10 +20,10 @@ Installed read_installed(std::string_view output) {
   const auto end = output.find('\n');
   seen.host_name = printable(trimmed(output.substr(0, end)));
   const auto rest = end == output.npos ? std::string_view{} : output.substr(end + 1);
-  const auto told = parse_json(trimmed(rest));
-  if (!told) return seen;
-  seen.image = printable(text_at(*told, "image").value_or(""));
-  seen.sha256 = printable(text_at(*told, "sha256").value_or(""));
+  const auto reported = parse_json(trimmed(rest));
+  if (!reported) return seen;
+  seen.image = printable(text_at(*reported, "image").value_or(""));
+  seen.sha256 = printable(text_at(*reported, "sha256").value_or(""));
   return seen;
 }
 

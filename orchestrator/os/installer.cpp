@@ -21,7 +21,7 @@ bool consists_of(std::string_view text, std::string_view also) {
   });
 }
 
-Error wrong(const InstallerWish& wish, std::string_view what, std::string_view value) {
+Error wrong(const InstallerRequest& wish, std::string_view what, std::string_view value) {
   constexpr std::size_t kShown = 200;
   return {Code::kInvalid,
           fmt::format("{}: {}: '{}'", wish.node->name, what, printable(shortened(value, kShown)))};
@@ -38,7 +38,7 @@ std::string text_of(const json::object& network, std::string_view key) {
   return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
 }
 
-Result<Mirror> mirror_of(const InstallerWish& wish) {
+Result<Mirror> mirror_of(const InstallerRequest& wish) {
   const std::string_view url = wish.mirror;
   const bool is_url = url.starts_with("http://") || url.starts_with("https://");
   const auto host = url.find("//") + 2;
@@ -50,7 +50,7 @@ Result<Mirror> mirror_of(const InstallerWish& wish) {
                 path == url.size() ? "/" : std::string{url.substr(path)}};
 }
 
-Result<void> check(const InstallerWish& wish) {
+Result<void> check(const InstallerRequest& wish) {
   const auto& node = *wish.node;
   if (node.boot.disk.empty())
     return Error{Code::kInvalid, node.name +
@@ -77,7 +77,7 @@ Result<void> check(const InstallerWish& wish) {
 
 /// Its network comes by DHCP, over the interface that the machine boots from. Where DHCP names no
 /// resolver, none is used: the installer would ask for one, and wait for ever.
-std::string arguments_of(const InstallerWish& wish) {
+std::string arguments_of(const InstallerRequest& wish) {
   auto text = fmt::format(
       "auto=true priority=critical DEBIAN_FRONTEND=text TERM=dumb netcfg/choose_interface=auto "
       "netcfg/get_nameservers= netcfg/hostname={} domain=unassigned-domain url={}{}",
@@ -88,7 +88,7 @@ std::string arguments_of(const InstallerWish& wish) {
   return text + " BOOTIF=01-" + mac;
 }
 
-NewSystem new_system(const InstallerWish& wish) {
+NewSystem new_system(const InstallerRequest& wish) {
   NewSystem system{.host_name = installed_name(*wish.node),
                    .key = wish.public_key,
                    .installed = installed_text(wish.node->name, wish.image, wish.digest),
@@ -111,7 +111,7 @@ NewSystem new_system(const InstallerWish& wish) {
 
 }  // namespace
 
-Result<InstallerFiles> debian_installer(const InstallerWish& wish) {
+Result<InstallerFiles> debian_installer(const InstallerRequest& wish) {
   TRY(check(wish));
   TRY(const auto mirror, mirror_of(wish));
   InstallerFiles files{.arguments = arguments_of(wish)};

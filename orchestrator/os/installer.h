@@ -14,7 +14,7 @@ namespace cupel::os {
 /// The name in the URL of what answers the installer's questions.
 inline constexpr std::string_view kAnswerFile = "preseed.cfg";
 
-struct InstallerWish {
+struct InstallerRequest {
   const inventory::Node* node = nullptr;
   std::string image{}, digest{};  // of the installer, as the new system says it
   std::string mirror{};           // "http://10.0.0.1/debian"
@@ -33,6 +33,6 @@ struct InstallerFiles {
 /// Of Debian's installer. Source: Debian 12 installation guide, appendix B; netcfg 1.187 for
 /// BOOTIF. Errors: kInvalid (a value that is not what it should be; no serial number of a disk; a
 /// boot server with TLS, whose certificate the installer cannot check).
-Result<InstallerFiles> debian_installer(const InstallerWish& wish);
+Result<InstallerFiles> debian_installer(const InstallerRequest& wish);
 
 }  // namespace cupel::os

@@ -62,7 +62,7 @@ json::object file(std::string_view path, std::string_view mode, std::string cont
           {"content", std::move(content)}};
 }
 
-json::array files_of(const SeedWish& wish) {
+json::array files_of(const SeedRequest& wish) {
   json::array files;
   files.push_back(
       file(kInstalledFile, "0644", installed_text(wish.node->name, wish.image, wish.digest)));
@@ -72,7 +72,7 @@ json::array files_of(const SeedWish& wish) {
 }
 
 /// In the background: cloud-init must not wait for it.
-std::string home_command(const SeedWish& wish) {
+std::string home_command(const SeedRequest& wish) {
   std::string command = fmt::format("CUPEL_HOME={} CUPEL_IMAGE={} ", shell_quoted(wish.home_url),
                                     shell_quoted(wish.image));
   if (!wish.ca.empty()) command += fmt::format("CUPEL_CA={} ", kCaFile);
@@ -92,7 +92,7 @@ void add_user_data(json::object& cloud, const json::object& user_data) {
   }
 }
 
-std::string user_data(const SeedWish& wish) {
+std::string user_data(const SeedRequest& wish) {
   json::object cloud{{"hostname", installed_name(*wish.node)},
                      {"preserve_hostname", false},
                      {"disable_root", false},
@@ -126,7 +126,7 @@ json::object interface_of(const json::object& network) {
 }
 
 /// Of the NICs that the node boots by.
-json::object boot_networks(const SeedWish& wish) {
+json::object boot_networks(const SeedRequest& wish) {
   json::object ethernets;
   for (const auto& network : wish.networks) {
     const auto name = fmt::format("boot{}", ethernets.size());
@@ -155,7 +155,7 @@ const std::string& installed_name(const inventory::Node& node) {
   return own ? node.host_name : node.name;
 }
 
-std::map<std::string, std::string> make_seed(const SeedWish& wish) {
+std::map<std::string, std::string> make_seed(const SeedRequest& wish) {
   // A new installation is a new instance: cloud-init does all of it again.
   constexpr std::size_t kIdDigits = 16;
   const auto id = sha256_hex(wish.home_url).substr(0, kIdDigits);

@@ -13,7 +13,7 @@ namespace cupel::os {
 /// Where an installed system says what it was installed from.
 inline constexpr std::string_view kInstalledFile = "/var/lib/cupel/os.json";
 
-struct SeedWish {
+struct SeedRequest {
   const inventory::Node* node = nullptr;
   std::string image{}, digest{};
   std::string public_key{};
@@ -25,7 +25,7 @@ struct SeedWish {
 
 /// "meta-data", "user-data" and "network-config". Secret: it holds the home URL, and what secrets
 /// the site's user data has.
-std::map<std::string, std::string> make_seed(const SeedWish& wish);
+std::map<std::string, std::string> make_seed(const SeedRequest& wish);
 
 /// The content of kInstalledFile: one line of JSON with its end.
 std::string installed_text(const std::string& node, const std::string& image,

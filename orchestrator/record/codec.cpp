@@ -86,7 +86,7 @@ using inventory::Unknown;
 /// Of a verdict in the journal.
 constexpr int kVerdictFormat = 2;
 
-/// What no link has is not told.
+/// What no link has is not reported.
 void bound(inventory::PcieLink& link) {
   for (auto* each : {&link.generation, &link.width, &link.max_generation, &link.max_width})
     if (*each < 0 || *each > 64) *each = 0;

@@ -153,7 +153,7 @@ void take_findings(NodeRecord& record, FormerLogs& former, const Event& event) {
       record.evidence[series_name(event.step)] = *hash;
   if (const auto* parts = event.data.if_contains("bmc_parts")) {
     record.bmc_parts = parts_from(parts);
-    record.bmc_told = true;
+    record.bmc_reported = true;
     record.bmc_partial = partial_from(event.data.if_contains("bmc_partial"));
     record.system_serial = text_in(event, "system_serial");
   }

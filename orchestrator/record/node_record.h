@@ -20,12 +20,12 @@ namespace cupel::record {
 
 /// Why a step was not done. `untold`: its condition asks for what nobody told. `unknown`: whoever
 /// wrote it down did not say.
-enum class Skipped { no, unknown, condition, untold, partner, person, failure };
+enum class Skipped { no, unknown, condition, unreported, partner, person, failure };
 std::string_view to_string(Skipped skipped);
 /// By a person, or because nobody told what its condition asks for: it may have belonged to the
 /// node.
 constexpr bool was_passed_over(Skipped skipped) {
-  return skipped == Skipped::person || skipped == Skipped::untold;
+  return skipped == Skipped::person || skipped == Skipped::unreported;
 }
 
 /// One thing that a person is to do before the step can go on, as the step itself asked for it.
@@ -60,7 +60,7 @@ struct NodeRecord {
   std::map<std::string, std::string, std::less<>> facts{};  // "bmc.version", as steps found them
   std::string kernel_log_mark{};  // where the newest reading of the node's kernel log ended
   std::string system_serial{};    // as the BMC tells it
-  bool bmc_told = false;
+  bool bmc_reported = false;
   std::vector<inventory::PartialList> bmc_partial{};  // kinds of which bmc_parts does not have all
   std::optional<std::vector<inventory::AuditFinding>> audit{};
   std::optional<inventory::FloorLook> floor{};  // versions against the security floor

@@ -45,7 +45,7 @@ bool lists_parts(std::string_view step) {
 std::map<std::string, SeenParts::Reading, std::less<>> SeenParts::readings_of(
     const NodeRecord& record) {
   std::map<std::string, Reading, std::less<>> readings;
-  if (record.bmc_told || !record.bmc_parts.empty())
+  if (record.bmc_reported || !record.bmc_parts.empty())
     readings[std::string{kBmcStep}] = {without_system(record.bmc_parts), record.bmc_partial};
   const auto take = [&](const std::string& stage, const burnin::Findings& findings) {
     if (!findings.parts.empty() || !findings.partial.empty())

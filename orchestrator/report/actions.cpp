@@ -194,15 +194,15 @@ const playbooks::PlannedStep* awaits_approval(const engine::NodeState& node) {
 void add_desk(const RunSummary& summary, const engine::RunState& state,
               std::vector<OperatorAction>& actions) {
   std::map<std::string, std::size_t> waiting;
-  std::map<std::string, std::string> told;  // to whoever approves
+  std::map<std::string, std::string> reported;  // to whoever approves
   for (const auto& [name, node] : state.nodes) {
     const auto* step = awaits_approval(node);
     if (step == nullptr) continue;
     ++waiting[step->name];
     if (const auto message = step->with.find("message"); message != step->with.end())
-      told[step->name] = ": " + message->second;
+      reported[step->name] = ": " + message->second;
   }
-  const auto desk = [&](std::string step, std::string action, std::string why) {
+  const auto handler = [&](std::string step, std::string action, std::string why) {
     OperatorAction item;
     item.run = summary.run.id;
     item.step = std::move(step);
@@ -214,13 +214,13 @@ void add_desk(const RunSummary& summary, const engine::RunState& state,
     actions.push_back(std::move(item));
   };
   for (const auto& [step, nodes] : waiting)
-    desk(step, fmt::format("cupel approve {} {}", summary.run.id, step),
-         fmt::format("{} nodes wait for approval{}", nodes, told[step]));
+    handler(step, fmt::format("cupel approve {} {}", summary.run.id, step),
+            fmt::format("{} nodes wait for approval{}", nodes, reported[step]));
   for (const auto& [step, why] : state.halts)
-    desk(step,
-         fmt::format("look at the failures; then: cupel continue {}{}{}", summary.run.id,
-                     step.empty() ? "" : " ", step),
-         fmt::format("halted{}: {}", step.empty() ? " behind the canary" : "", why));
+    handler(step,
+            fmt::format("look at the failures; then: cupel continue {}{}{}", summary.run.id,
+                        step.empty() ? "" : " ", step),
+            fmt::format("halted{}: {}", step.empty() ? " behind the canary" : "", why));
 }
 
 }  // namespace

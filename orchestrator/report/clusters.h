@@ -16,7 +16,7 @@
 
 namespace cupel::report {
 
-/// What may be asked about a node: "model" -> "DGXH100". Empty values are as if not told.
+/// What may be asked about a node: "model" -> "DGXH100". Empty values are as if not reported.
 using Traits = std::map<std::string, std::string, std::less<>>;
 
 /// Why a node failed a step.

@@ -14,7 +14,7 @@ using burnin::Decision;
 using record::StepRecord;
 
 /// The step that told what the cause says.
-const StepRecord* told_by(const NodeSummary& node, const burnin::Cause& cause) {
+const StepRecord* reported_by(const NodeSummary& node, const burnin::Cause& cause) {
   const auto& record = node.record;
   const StepRecord* audit = nullptr;
   for (const auto& step : record.steps) {
@@ -37,7 +37,7 @@ bool is_done(const StepRecord& step) { return !step.outcome.empty() && step.outc
 
 void time_it(const NodeSummary& node, const burnin::Cause& cause, double speed, Detection& into) {
   const auto& steps = node.record.steps;
-  const auto* last = told_by(node, cause);
+  const auto* last = reported_by(node, cause);
   if (last == nullptr || steps.empty()) return;
   const std::chrono::duration<double, std::milli> ours = last->ended - steps.front().began;
   into.took = std::chrono::milliseconds{std::llround(std::max(ours.count(), 0.0) * speed)};

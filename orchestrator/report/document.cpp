@@ -98,14 +98,14 @@ std::string to_csv(const RunSummary& summary) {
     if (checked.empty()) checked.emplace_back(json::object{});
     for (const auto& each : checked) {
       const auto& object = each.get_object();
-      const auto told = [&](std::string_view key) { return text_at(object, key); };
+      const auto reported = [&](std::string_view key) { return text_at(object, key); };
       const auto* met = object.if_contains("met");
       const auto* is_met = met == nullptr ? "" : met->get_bool() ? "yes" : "no";
-      text +=
-          csv_line({run, rehearsal, node.record.node, node.position.rack, unit, serial,
-                    to_string(node.decision), told("stage"), told("part"), told("measure"),
-                    told("measured"), told("value"), told("unit"), told("expected"),
-                    told("at_least"), told("at_most"), is_met, told("source"), told("evidence")});
+      text += csv_line({run, rehearsal, node.record.node, node.position.rack, unit, serial,
+                        to_string(node.decision), reported("stage"), reported("part"),
+                        reported("measure"), reported("measured"), reported("value"),
+                        reported("unit"), reported("expected"), reported("at_least"),
+                        reported("at_most"), is_met, reported("source"), reported("evidence")});
     }
   }
   return text;

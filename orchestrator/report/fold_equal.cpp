@@ -87,29 +87,29 @@ void add_once(std::vector<std::string>& to, const std::string& name) {
 
 std::vector<burnin::Cause> fold_equal(std::span<const burnin::Cause> causes) {
   const auto groups = grouped(causes, key_of_cause);
-  std::vector<burnin::Cause> told;
+  std::vector<burnin::Cause> reported;
   for (const auto& group : groups) {
-    told.push_back(*group.front());
-    told.back().part = parts_of(group);
+    reported.push_back(*group.front());
+    reported.back().part = parts_of(group);
   }
-  return told;
+  return reported;
 }
 
 std::vector<burnin::Explained> fold_equal(std::span<const burnin::Explained> causes) {
   const auto groups =
       grouped(causes, [](const burnin::Explained& each) { return key_of_cause(each.cause); });
-  std::vector<burnin::Explained> told;
+  std::vector<burnin::Explained> reported;
   for (const auto& group : groups) {
-    told.push_back({group.front()->cause, {}});
+    reported.push_back({group.front()->cause, {}});
     std::vector<std::string> parts;
     for (const auto* each : group) {
       if (!each->cause.part.empty()) parts.push_back(each->cause.part);
-      auto& into = told.back().consequences;
+      auto& into = reported.back().consequences;
       into.insert(into.end(), each->consequences.begin(), each->consequences.end());
     }
-    told.back().cause.part = inventory::fold(parts);
+    reported.back().cause.part = inventory::fold(parts);
   }
-  return told;
+  return reported;
 }
 
 std::vector<CheckedRow> fold_equal(std::span<const burnin::Checked> checked) {
@@ -118,13 +118,13 @@ std::vector<CheckedRow> fold_equal(std::span<const burnin::Checked> checked) {
     return fmt::format("{}\n{}\n{}\n{}\n{}", each.stage, each.measure, wanted_text(each),
                        each.source, met ? std::string{} : measured_text(each));
   });
-  std::vector<CheckedRow> told;
+  std::vector<CheckedRow> reported;
   for (const auto& group : groups) {
     const auto& first = *group.front();
-    told.push_back({first.stage, parts_of(group), first.measure, measured_of(group),
-                    wanted_text(first), first.met == burnin::Met::met, first.source});
+    reported.push_back({first.stage, parts_of(group), first.measure, measured_of(group),
+                        wanted_text(first), first.met == burnin::Met::met, first.source});
   }
-  return told;
+  return reported;
 }
 
 Heard without_silent(std::span<const burnin::Checked> checked) {
@@ -162,16 +162,16 @@ std::vector<Reading> fold_equal(std::span<const burnin::Measurement> measurement
   const auto groups = grouped(measurements, [](const burnin::Measurement& each) {
     return fmt::format("{}\n{}", each.name, each.unit);
   });
-  std::vector<Reading> told;
+  std::vector<Reading> reported;
   for (const auto& group : groups) {
     const auto [low, high] =
         std::ranges::minmax(group, {}, [](const burnin::Measurement* each) { return each->value; });
     auto value = plain(low->value);
     if (high->value > low->value) value += " to " + plain(high->value);
     if (!low->unit.empty() && low->unit != "count") value += " " + low->unit;
-    told.push_back({low->name, parts_of(group), std::move(value)});
+    reported.push_back({low->name, parts_of(group), std::move(value)});
   }
-  return told;
+  return reported;
 }
 
 std::string consequences_text(std::span<const burnin::Cause> consequences) {

@@ -54,12 +54,12 @@ std::string causes(const NodeSummary& node) {
                            {"Evidence", 10}});
   for (const auto& [cause, consequences] : fold_equal(burnin::explained(node.causes))) {
     text += cause_row(cause, "", action_for(cause.remedy, 0, node.record.node));
-    const auto told = fold_equal(consequences);
-    if (told.size() > kMostConsequences) {
-      text += consequences_row(told, told.front().consequence_of);
+    const auto reported = fold_equal(consequences);
+    if (reported.size() > kMostConsequences) {
+      text += consequences_row(reported, reported.front().consequence_of);
       continue;
     }
-    for (const auto& each : told)
+    for (const auto& each : reported)
       text += cause_row(each, " class=dim", "follows from " + each.consequence_of);
   }
   return text.append(kTableEnd);

@@ -63,14 +63,14 @@ std::string node_box(const NodeSummary& node, int units, int room) {
   const int top = kTop + (units - node.position.unit - node.position.height + 1) * kUnit;
   const auto decision = to_string(node.decision);
   // Not by colour alone.
-  const auto told =
+  const auto reported =
       node.decision == burnin::Decision::pass ? std::string{} : fmt::format(" {}", decision);
   const auto title = node.causes.empty() ? std::string{} : ": " + burnin::to_string(node.causes[0]);
   return fmt::format(
              "<a href=\"#{0}\"><title>{0} {1}{2}</title><rect class={1} x={3} y={4} width={5} "
              "height={6} /><text x={7} y={8}>{0}{9}</text></a>",
              escaped(node.record.node), decision, escaped(title), kLeft, top, kWidth, height,
-             kLeft + 8, top + height / 2 + 4, told) +
+             kLeft + 8, top + height / 2 + 4, reported) +
          words_beside(node, top, height, room);
 }
 

@@ -65,7 +65,7 @@ Curve curve_of(const record::KeptSeries& kept, const SeriesName& name, const Tim
   return curve;
 }
 
-bool is_told_of(const burnin::SeriesFault& fault, const std::string& part) {
+bool is_reported_of(const burnin::SeriesFault& fault, const std::string& part) {
   return fault.what.starts_with(part + ":");
 }
 
@@ -133,7 +133,8 @@ PartTelemetry telemetry_of(const record::KeptSeries& kept, const std::string& pa
   if (own.size() > kMostCurves) own.resize(kMostCurves);
   for (const auto& [name, series] : own) found.curves.push_back(curve_of(kept, *name, *series));
   for (const auto& fault : kept.faults)
-    if (is_told_of(fault, part) && found.faults.size() < kMostMarks) found.faults.push_back(fault);
+    if (is_reported_of(fault, part) && found.faults.size() < kMostMarks)
+      found.faults.push_back(fault);
   return found;
 }
 

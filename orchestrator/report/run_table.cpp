@@ -398,8 +398,8 @@ std::vector<std::string> notes_of(const RunTable& table) {
 }
 
 DrawnTable drawn(const RunTable& table, std::size_t rows, std::size_t columns) {
-  DrawnTable told;
-  auto& lines = told.lines;
+  DrawnTable reported;
+  auto& lines = reported.lines;
   add_wrapped(lines, printable(heading(table)), columns);
   if (const auto work = at_work(table); !work.empty()) add_wrapped(lines, work, columns);
   if (table.view.help && table.view.has_keys) add_wrapped(lines, keys_of(table), columns);
@@ -415,13 +415,13 @@ DrawnTable drawn(const RunTable& table, std::size_t rows, std::size_t columns) {
   std::ranges::sort(all);
   const auto room = rows - std::min(rows, lines.size());
   const bool fits = all.size() <= room;
-  told.shown = fits ? all.size() : room - std::min<std::size_t>(room, 1);
-  told.first = std::min(table.view.first, all.size() - told.shown);
-  for (const auto& [place, node] : std::span{all}.subspan(told.first, told.shown))
+  reported.shown = fits ? all.size() : room - std::min<std::size_t>(room, 1);
+  reported.first = std::min(table.view.first, all.size() - reported.shown);
+  for (const auto& [place, node] : std::span{all}.subspan(reported.first, reported.shown))
     lines.push_back(line_of(row_of(table, node), widths, columns));
   if (!fits && room > 0)
-    lines.push_back(shortened(more_of(table, told.first, told.shown), columns));
-  return told;
+    lines.push_back(shortened(more_of(table, reported.first, reported.shown), columns));
+  return reported;
 }
 
 }  // namespace cupel::report

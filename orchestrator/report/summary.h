@@ -20,7 +20,7 @@ namespace cupel::report {
 /// Where a node stands in its rack, as it was when the run began.
 struct Position {
   std::string rack{};
-  int unit = 0;    // lowest, from 1; 0: not told
+  int unit = 0;    // lowest, from 1; 0: not reported
   int height = 1;  // units
 };
 

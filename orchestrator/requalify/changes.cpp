@@ -195,11 +195,11 @@ bool is_same(const Change& one, const Change& other) {
 
 /// What another source has told already is left out; of one source eight GPUs with another version
 /// are eight changes.
-void add_untold(const std::vector<Change>& more, std::vector<Change>& changes) {
-  const auto told = changes.size();
+void add_unreported(const std::vector<Change>& more, std::vector<Change>& changes) {
+  const auto reported = changes.size();
   for (const auto& each : more) {
     const bool known =
-        std::any_of(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(told),
+        std::any_of(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(reported),
                     [&](const Change& other) { return is_same(each, other); });
     if (!known) changes.push_back(each);
   }
@@ -257,11 +257,11 @@ std::vector<Change> changes_between(const NodeRecord& before, const NodeRecord& 
     std::vector<Change> found;
     compare_sources(was[source], is[source], partial_of(before, source), partial_of(after, source),
                     found);
-    add_untold(found, changes);
+    add_unreported(found, changes);
   }
   std::vector<Change> found;
   compare_facts(before, after, found);
-  add_untold(found, changes);
+  add_unreported(found, changes);
   return changes;
 }
 
@@ -315,10 +315,11 @@ bool is_of_same_part(const Change& declared, const Change& seen) {
 std::vector<std::string> unseen(std::span<const Change> declared, std::span<const Change> seen) {
   std::vector<std::string> names;
   for (const auto& each : declared) {
-    const bool told_by_serial = each.kind == ChangeKind::replaced && each.was.contains("serial ");
+    const bool reported_by_serial =
+        each.kind == ChangeKind::replaced && each.was.contains("serial ");
     const bool found = std::ranges::any_of(
         seen, [&](const Change& other) { return is_of_same_part(each, other); });
-    if (told_by_serial && !found) names.push_back(each.part);
+    if (reported_by_serial && !found) names.push_back(each.part);
   }
   return names;
 }

@@ -179,8 +179,8 @@ std::set<std::string> steps_of(const NodeSummary& node, const std::vector<Cause>
   for (const auto& [stage, findings] : node.record.findings) {
     const bool lists = std::ranges::any_of(
         findings.parts, [&](const inventory::Part& each) { return each.name == part; });
-    const bool told = burnin::is_log(stage) && !findings.measurements.empty();
-    if (lists || told || part.empty()) steps.insert(stage);
+    const bool reported = burnin::is_log(stage) && !findings.measurements.empty();
+    if (lists || reported || part.empty()) steps.insert(stage);
   }
   return steps;
 }

@@ -45,9 +45,9 @@ constexpr std::array<Sign, 10> kInName{{{"shell", "shell"},
 
 template <class Signs>
 std::string_view found_in(const std::string& text, const Signs& signs) {
-  const auto told = lower_case(text);
+  const auto reported = lower_case(text);
   for (const auto& sign : signs)
-    if (told.contains(sign.part)) return sign.kind;
+    if (reported.contains(sign.part)) return sign.kind;
   return {};
 }
 

@@ -75,12 +75,12 @@ Result<Header> header_of(std::string_view stream) {
   if (start == stream.npos) return garbled;
   const auto end = stream.find('\n', start);
   if (end == stream.npos) return garbled;
-  const auto told = words(stream.substr(start, end - start));
-  if (told.size() != 5) return garbled;
-  const auto phase = phase_of(told[1]);
-  const auto status = number<int>(told[2]);
-  const auto out = number<std::uint64_t>(told[3]);
-  const auto err = number<std::uint64_t>(told[4]);
+  const auto reported = words(stream.substr(start, end - start));
+  if (reported.size() != 5) return garbled;
+  const auto phase = phase_of(reported[1]);
+  const auto status = number<int>(reported[2]);
+  const auto out = number<std::uint64_t>(reported[3]);
+  const auto err = number<std::uint64_t>(reported[4]);
   if (!phase || !status || !out || !err) return garbled;
   return Header{*phase, *status, *out, *err, stream.substr(end + 1)};
 }
@@ -105,9 +105,10 @@ Result<JobState> state_by_program(std::string_view answer) {
   const auto header = json::parse(answer.substr(0, end), failure);
   if (failure || !header.is_object()) return garbled;
   const auto amount = [&](std::string_view name) -> std::optional<std::uint64_t> {
-    const auto* told = header.get_object().if_contains(name);
-    if (told == nullptr || !told->is_int64() || told->get_int64() < 0) return std::nullopt;
-    return static_cast<std::uint64_t>(told->get_int64());
+    const auto* reported = header.get_object().if_contains(name);
+    if (reported == nullptr || !reported->is_int64() || reported->get_int64() < 0)
+      return std::nullopt;
+    return static_cast<std::uint64_t>(reported->get_int64());
   };
   const auto* word = header.get_object().if_contains("state");
   const auto phase = word && word->is_string() ? phase_of(word->get_string()) : std::nullopt;

@@ -184,15 +184,15 @@ struct Told {
   std::string cuda_driver{};  // "12.4": the newest CUDA that the driver runs; empty: not said
 };
 
-Told told_in(std::string_view output, const std::string& our_folder) {
-  Told told;
-  auto& all = told.libraries;
+Told reported_in(std::string_view output, const std::string& our_folder) {
+  Told reported;
+  auto& all = reported.libraries;
   for (const auto line : lines(output)) {
     const auto parsed = parse_json(line);
     if (parsed && text_at(*parsed, "kind") == "driver") {
       const auto* fits = find(*parsed, "fits");
-      told.has_driver = fits == nullptr || !fits->is_bool() || fits->get_bool();
-      told.cuda_driver = shortened(printable(text_at(*parsed, "cuda").value_or("")), 16);
+      reported.has_driver = fits == nullptr || !fits->is_bool() || fits->get_bool();
+      reported.cuda_driver = shortened(printable(text_at(*parsed, "cuda").value_or("")), 16);
       continue;
     }
     if (!parsed || text_at(*parsed, "kind") != "library") continue;
@@ -203,7 +203,7 @@ Told told_in(std::string_view output, const std::string& our_folder) {
     all[*name] = {fits->get_bool(), path.starts_with(our_folder),
                   text_at(*parsed, "why").value_or("")};
   }
-  return told;
+  return reported;
 }
 
 /// Empty where the node has no cupel-burn, or one that knows no such question: its stages say so.
@@ -214,39 +214,39 @@ Task<Result<Told>> ask_what_fits(Session& session, const ProgramShelf& shelf, bo
                       " ] && [ -z \"$(cupel_unsafe " + program + ")\" ]; then " + program +
                       " libraries; fi\n";
   CO_TRY(const auto said, co_await run_script(session, script, {}, sudo, deadline.sooner(kToOpen)));
-  co_return told_in(said.out, shelf.on_node() + "/lib/");
+  co_return reported_in(said.out, shelf.on_node() + "/lib/");
 }
 
 /// Before half a gigabyte is sent for nothing: a driver of CUDA 12 does not run what is of
 /// CUDA 13. Of libnccl.so.2 the name does not say it. Errors: kFailed.
-Result<void> check_driver(const PackedLibrary& library, const Told& told) {
+Result<void> check_driver(const PackedLibrary& library, const Told& reported) {
   const auto dot = library.name.rfind(".so.");
   const auto of = number<unsigned>(
       std::string_view{library.name}.substr(dot == library.name.npos ? 0 : dot + 4));
-  const auto runs =
-      number<unsigned>(std::string_view{told.cuda_driver}.substr(0, told.cuda_driver.find('.')));
+  const auto runs = number<unsigned>(
+      std::string_view{reported.cuda_driver}.substr(0, reported.cuda_driver.find('.')));
   if (!library.name.starts_with("libcublasLt.") || !of || !runs || *of <= *runs) return ok();
   return Error{
       Code::kFailed,
       fmt::format("{} was not brought: it is of CUDA {}, and the node's driver runs CUDA {} "
                   "at most. Install cuBLASLt {} on the node, put it into lib/ beside the "
                   "packed programs, or update the driver.",
-                  library.name, *of, told.cuda_driver, *runs)};
+                  library.name, *of, reported.cuda_driver, *runs)};
 }
 
 /// nullptr: cupel-burn knows none of that name.
-const Sourced* find_told(const ByName& all, const PackedLibrary& library) {
+const Sourced* find_reported(const ByName& all, const PackedLibrary& library) {
   const auto found = all.find(library.name.substr(0, library.name.find(".so")));
   return found == all.end() ? nullptr : &found->second;
 }
 
 Result<PackedLibrary> library_of(std::string_view line, const std::filesystem::path& folder) {
-  const auto told = words(line);
-  const auto size = told.size() == 3 ? number<std::uint64_t>(told[1]) : std::nullopt;
-  if (!size || !is_sum(told[0]) || !is_plain(told[2]))
+  const auto reported = words(line);
+  const auto size = reported.size() == 3 ? number<std::uint64_t>(reported[1]) : std::nullopt;
+  if (!size || !is_sum(reported[0]) || !is_plain(reported[2]))
     return Error{Code::kInvalid, "no line 'SHA256 BYTES NAME': " + printable(shortened(line, 80))};
-  PackedLibrary library{std::string{told[2]}, std::string{told[0]}, *size,
-                        folder / std::string{told[2]}};
+  PackedLibrary library{std::string{reported[2]}, std::string{reported[0]}, *size,
+                        folder / std::string{reported[2]}};
   std::error_code failure;
   const auto there = std::filesystem::file_size(library.file, failure);
   if (failure || there != *size)
@@ -283,17 +283,17 @@ Task<Result<void>> ensure_libraries(Session& session, const ProgramShelf& shelf,
                                     Deadline deadline) {
   CO_TRY(const auto packed, packed_libraries(shelf));
   if (packed.empty()) co_return ok();
-  CO_TRY(const auto told, co_await ask_what_fits(session, shelf, sudo, deadline));
-  if (!told.has_driver) co_return ok();  // whatever is brought, the stage ends with that reason
+  CO_TRY(const auto reported, co_await ask_what_fits(session, shelf, sudo, deadline));
+  if (!reported.has_driver) co_return ok();  // whatever is brought, the stage ends with that reason
   for (const auto& library : packed) {
-    const auto* now = find_told(told.libraries, library);
+    const auto* now = find_reported(reported.libraries, library);
     if (now == nullptr || now->fits) continue;
-    CO_TRY(check_driver(library, told));
+    CO_TRY(check_driver(library, reported));
   }
   Bringer bringer{session, sudo, tell, deadline};
   std::vector<const PackedLibrary*> brought;
   for (const auto& library : packed) {
-    const auto* now = find_told(told.libraries, library);
+    const auto* now = find_reported(reported.libraries, library);
     if (now == nullptr || (now->fits && !now->ours)) continue;
     // One that was brought before is still looked at: it may be another one by now.
     auto came = co_await bringer.bring(library, place_of(shelf, library));
@@ -303,7 +303,7 @@ Task<Result<void>> ensure_libraries(Session& session, const ProgramShelf& shelf,
   if (brought.empty()) co_return ok();
   CO_TRY(const auto then, co_await ask_what_fits(session, shelf, sudo, deadline));
   for (const auto* library : brought) {
-    const auto* now = find_told(then.libraries, *library);
+    const auto* now = find_reported(then.libraries, *library);
     if (now == nullptr || now->fits) continue;
     co_return Error{Code::kFailed, "cupel-burn cannot use the " + library->name +
                                        " that was brought: " + shortened(printable(now->why), 300)};

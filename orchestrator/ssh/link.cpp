@@ -69,8 +69,8 @@ Result<std::vector<tcp::endpoint>> literal(const inventory::Endpoint& endpoint) 
 }
 
 Task<Result<std::vector<tcp::endpoint>>> resolve(inventory::Endpoint endpoint) {
-  auto told = literal(endpoint);
-  if (told) co_return told;
+  auto reported = literal(endpoint);
+  if (reported) co_return reported;
   const auto executor = co_await asio::this_coro::executor;
   tcp::resolver resolver{executor};
   const auto port = std::to_string(endpoint.port);

@@ -62,8 +62,9 @@ std::string why_none_for(const std::string& machine) {
 std::map<std::string, std::string> sums_of(const std::string& out) {
   std::map<std::string, std::string> sums;
   for (const auto line : lines(out)) {
-    const auto told = words(line);
-    if (told.size() >= 3 && told[0] == kFound) sums[std::string{told[1]}] = std::string{told[2]};
+    const auto reported = words(line);
+    if (reported.size() >= 3 && reported[0] == kFound)
+      sums[std::string{reported[1]}] = std::string{reported[2]};
   }
   return sums;
 }
@@ -72,13 +73,14 @@ std::map<std::string, std::string> sums_of(const std::string& out) {
 /// the version of the C library that it misses: "libc.so.6: version `GLIBC_2.34' not found".
 std::string why_not(const std::string& program, const ScriptResult& said) {
   const auto name = program.substr(program.rfind('/') + 1);
-  const auto told = shortened(printable(trimmed(said.err)), 300);
+  const auto reported = shortened(printable(trimmed(said.err)), 300);
   if (said.err.contains("GLIBC_") && said.err.contains("not found"))
     return name + " does not run there: the node's C library is older than glibc 2.34 (RHEL 9, " +
            "Ubuntu 22.04, Debian 12 and SLES 15 SP6 have it); update the system, or leave out the "
            "stages that need our programs: " +
-           told;
-  const auto why = told.empty() ? "it ended with status " + std::to_string(said.status) : told;
+           reported;
+  const auto why =
+      reported.empty() ? "it ended with status " + std::to_string(said.status) : reported;
   return name + " does not run there: " + why;
 }
 
@@ -94,8 +96,8 @@ Task<Result<std::string>> why_it_does_not_run(Session& session, std::string prog
 
 }  // namespace
 
-std::vector<std::filesystem::path> program_folders(const std::filesystem::path& told) {
-  if (!told.empty()) return {told};
+std::vector<std::filesystem::path> program_folders(const std::filesystem::path& reported) {
+  if (!reported.empty()) return {reported};
   std::error_code failure;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
   if (failure) return {};

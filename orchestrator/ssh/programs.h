@@ -56,7 +56,7 @@ class ProgramShelf {
 
 /// `told` alone where a person named one; else where they lie beside the program that runs us: in
 /// its own folder, and in ../libexec/cupel of it.
-std::vector<std::filesystem::path> program_folders(const std::filesystem::path& told);
+std::vector<std::filesystem::path> program_folders(const std::filesystem::path& reported);
 
 /// How a node stands after its programs were brought.
 struct Brought {

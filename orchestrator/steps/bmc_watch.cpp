@@ -32,25 +32,25 @@ constexpr std::size_t kMostHeard = 2000;  // phases of one piece
 constexpr std::array<std::string_view, 3> kSystemStops{"critical stop", "kernel panic", "ospanic"};
 
 json::object json_of(const bmc::LogEntry& entry) {
-  json::object told{{"id", entry.id},
-                    {"severity", entry.severity},
-                    {"message", valid_utf8(entry.message)},
-                    {"message_id", entry.message_id},
-                    {"sensor", valid_utf8(entry.sensor)},
-                    {"source", entry.source}};
-  if (!entry.direction.empty()) told["direction"] = entry.direction;
-  if (entry.time) told["time"] = fmt::format("{:%FT%TZ}", *entry.time);
-  return told;
+  json::object reported{{"id", entry.id},
+                        {"severity", entry.severity},
+                        {"message", valid_utf8(entry.message)},
+                        {"message_id", entry.message_id},
+                        {"sensor", valid_utf8(entry.sensor)},
+                        {"source", entry.source}};
+  if (!entry.direction.empty()) reported["direction"] = entry.direction;
+  if (entry.time) reported["time"] = fmt::format("{:%FT%TZ}", *entry.time);
+  return reported;
 }
 
 json::object json_of(const bmc::Sensor& sensor) {
-  json::object told{{"kind", to_string(sensor.kind)},
-                    {"name", valid_utf8(sensor.name)},
-                    {"source", sensor.source}};
-  if (sensor.value) told["value"] = *sensor.value;
-  if (!sensor.state.empty()) told["state"] = valid_utf8(sensor.state);
-  if (!sensor.health.empty()) told["health"] = sensor.health;
-  return told;
+  json::object reported{{"kind", to_string(sensor.kind)},
+                        {"name", valid_utf8(sensor.name)},
+                        {"source", sensor.source}};
+  if (sensor.value) reported["value"] = *sensor.value;
+  if (!sensor.state.empty()) reported["state"] = valid_utf8(sensor.state);
+  if (!sensor.health.empty()) reported["health"] = sensor.health;
+  return reported;
 }
 
 /// What the BMC called its parts when it told them in this run.
@@ -98,8 +98,8 @@ Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
 BmcBoard::Log& known_of(const StepEnvironment& environment, const StepRequest& request) {
   auto& log = environment.board->logs[request.node.name];
   if (log.mark && log.parts) return log;
-  auto told = record::node_record(environment.store, request.run, request.node.name);
-  const auto record = told ? *std::move(told) : record::NodeRecord{};
+  auto reported = record::node_record(environment.store, request.run, request.node.name);
+  const auto record = reported ? *std::move(reported) : record::NodeRecord{};
   const auto found = record.evidence.find(kLogMark);
   if (!log.mark) log.mark = found == record.evidence.end() ? std::string{} : found->second;
   if (!log.parts) log.parts = names_of(record.bmc_parts);
@@ -196,14 +196,14 @@ Task<std::optional<std::string>> new_in_log(StepEnvironment& environment, bmc::B
   const auto fresh = co_await entries_since_mark(environment, bmc, request);
   if (!fresh) co_return std::nullopt;
   const auto first = fresh->size() > kShown ? fresh->size() - kShown : 0;
-  std::string told;
+  std::string reported;
   for (std::size_t i = first; i < fresh->size(); ++i) {
     const auto& entry = (*fresh)[i];
     const auto time = text_at(entry, "time").value_or("");
-    told += (told.empty() ? "" : ", ") + (time.empty() ? "" : time + " ") +
-            printable(shortened(text_at(entry, "message").value_or(""), 120));
+    reported += (reported.empty() ? "" : ", ") + (time.empty() ? "" : time + " ") +
+                printable(shortened(text_at(entry, "message").value_or(""), 120));
   }
-  co_return told;
+  co_return reported;
 }
 
 Task<void> LogWatch::before() {
@@ -250,7 +250,7 @@ std::function<void()> LogWatch::when_written() const {
 }
 
 void SensorWatch::say(json::object line) {
-  if (told_.size() < kMostTold) told_ += json::serialize(line) + "\n";
+  if (reported_.size() < kMostTold) reported_ += json::serialize(line) + "\n";
 }
 
 void SensorWatch::heard(std::string_view piece) {
@@ -307,16 +307,16 @@ Task<void> SensorWatch::read() {
     say({{"began", count_}});
     phases_.begin();
     const auto began = Deadline::Clock::now();
-    const auto told = co_await bmc->sensors.read(request_.deadline.sooner(kSensorPatience));
+    const auto reported = co_await bmc->sensors.read(request_.deadline.sooner(kSensorPatience));
     const std::chrono::duration<double> took = Deadline::Clock::now() - began;
     const bool over = co_await cancelled();
     if (over) break;
     fresh_ = true;
     // A BMC is left alone for as long as it was busy with us.
     auto pause = std::clamp(std::chrono::ceil<milliseconds>(took), kShortestPause, kLongestPause);
-    if (told) {
+    if (reported) {
       json::array sensors;
-      for (const auto& sensor : told->sensors)
+      for (const auto& sensor : reported->sensors)
         if (sensors.size() < kMostSensors && sensor.kind != bmc::SensorKind::temperature &&
             sensor.kind != bmc::SensorKind::fan)
           sensors.push_back(json_of(sensor));
@@ -327,7 +327,7 @@ Task<void> SensorWatch::read() {
     } else {
       phases_.drop();
       ++failed_;
-      say({{"reading", count_}, {"failed", valid_utf8(told.error().what)}});
+      say({{"reading", count_}, {"failed", valid_utf8(reported.error().what)}});
       failing = std::min(failing * 2, kLongestPause);
       pause = std::max(pause, failing);
     }

@@ -76,7 +76,7 @@ class SensorWatch {
   /// Until cancelled. After each answer it waits as long as that took; longer and longer where none
   /// comes.
   Task<void> read();
-  std::string told() const { return told_; }
+  std::string reported() const { return reported_; }
 
   /// Writes it down in its place.
   void say(boost::json::object line);
@@ -100,7 +100,7 @@ class SensorWatch {
 
   StepEnvironment& environment_;
   const engine::StepRequest& request_;
-  std::string told_{};
+  std::string reported_{};
   std::string half_{};  // of a line
   std::string last_{};  // phase that was written down
   burnin::PhasesOfReadings phases_{};

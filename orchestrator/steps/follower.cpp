@@ -143,11 +143,11 @@ Task<Result<void>> Follower::start_and_read(Deadline start_by) {
 /// A node that cannot write it down goes on by itself in the end.
 Task<Result<void>> Follower::tell() {
   auto said = word ? word() : std::string{};
-  if (said.empty() || said == told_) co_return ok();
-  auto told =
+  if (said.empty() || said == reported_) co_return ok();
+  auto reported =
       co_await ssh::tell_job(*session_, handle_, said, request_.deadline.sooner(kTellPatience));
-  if (!told && told.error().code != Code::kFailed) co_return told;
-  told_ = std::move(said);
+  if (!reported && reported.error().code != Code::kFailed) co_return reported;
+  reported_ = std::move(said);
   co_return ok();
 }
 

@@ -66,7 +66,7 @@ class Follower {
   ssh::JobHandle handle_;
   std::unique_ptr<ssh::Session> session_{};
   Spool spool_{};
-  std::string told_{};
+  std::string reported_{};
   Deadline last_word_;
   std::string silence_{};  // what is said of it; empty: it lives
 };

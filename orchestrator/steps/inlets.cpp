@@ -35,10 +35,10 @@ std::optional<double> inlet_of(const bmc::Sensors& sensors) {
 Task<Result<double>> ask(StepEnvironment& environment, const inventory::Node& node,
                          Deadline deadline) {
   const auto bmc = environment.bmc(node);
-  const auto told = co_await bmc->sensors.read(deadline);
+  const auto reported = co_await bmc->sensors.read(deadline);
   co_await bmc->log_out();
-  if (!told) co_return told.error();
-  const auto celsius = inlet_of(*told);
+  if (!reported) co_return reported.error();
+  const auto celsius = inlet_of(*reported);
   if (!celsius) co_return Error{Code::kUnsupported, "its BMC tells no inlet temperature"};
   environment.board->inlets[node.name] = {*celsius, std::chrono::steady_clock::now()};
   co_return *celsius;
@@ -66,13 +66,13 @@ std::vector<const inventory::Node*> neighbours_of(const inventory::Inventory& in
 }
 
 Task<std::string> inlets_around(StepEnvironment& environment, const StepRequest& request) {
-  boost::json::object told;
+  boost::json::object reported;
   const auto own = co_await ask(environment, request.node, request.deadline.sooner(kPatience));
   if (!own) {
-    told["failed"] = valid_utf8(own.error().what);
-    co_return boost::json::serialize(told);
+    reported["failed"] = valid_utf8(own.error().what);
+    co_return boost::json::serialize(reported);
   }
-  told["inlet"] = *own;
+  reported["inlet"] = *own;
   const auto neighbours = neighbours_of(environment.inventory, request.node);
   std::vector<const inventory::Node*> silent;
   for (const auto* each : neighbours)
@@ -87,8 +87,8 @@ Task<std::string> inlets_around(StepEnvironment& environment, const StepRequest&
   for (const auto* each : neighbours)
     if (const auto celsius = on_board(environment, each->name))
       others.push_back({{"node", each->name}, {"celsius", *celsius}});
-  told["neighbours"] = std::move(others);
-  co_return boost::json::serialize(told);
+  reported["neighbours"] = std::move(others);
+  co_return boost::json::serialize(reported);
 }
 
 }  // namespace cupel::steps

@@ -6,7 +6,7 @@
 namespace cupel::steps {
 
 /// Asks the node's BMC, and those of the few nearest nodes in its rack that nobody has asked
-/// lately. JSON; what is not told is not in it. Never fails; takes a minute or two at most.
+/// lately. JSON; what is not reported is not in it. Never fails; takes a minute or two at most.
 Task<std::string> inlets_around(StepEnvironment& environment, const engine::StepRequest& request);
 
 /// The nodes of its rack that are nearest to it, the nearest first. Pure.

@@ -38,8 +38,8 @@ bool is_judged(const StepEnvironment& environment, const inventory::Node& node) 
 BmcBoard::Kernel& known_of(const StepEnvironment& environment, const StepRequest& request) {
   auto& known = environment.board->kernels[request.node.name];
   if (known.mark) return known;
-  const auto told = record::node_record(environment.store, request.run, request.node.name);
-  known.mark = told ? told->kernel_log_mark : std::string{};
+  const auto reported = record::node_record(environment.store, request.run, request.node.name);
+  known.mark = reported ? reported->kernel_log_mark : std::string{};
   return known;
 }
 
@@ -66,8 +66,8 @@ std::string places_of(const std::string& document) {
 }
 
 std::string failed(std::string_view why, bool reads_later) {
-  const json::object told{{"failed", valid_utf8(why)}, {"reads_later", reads_later}};
-  return json::serialize(told) + "\n";
+  const json::object reported{{"failed", valid_utf8(why)}, {"reads_later", reads_later}};
+  return json::serialize(reported) + "\n";
 }
 
 /// What people read beside the stage's own end.

@@ -57,7 +57,7 @@ struct StepEnvironment {
       serve_image{};
   std::function<void(const std::string&)> serve_image_no_more{};
   /// The boot server and the image store. nullptr: the inventory has no `boot:`.
-  std::shared_ptr<os::BootDoor> boot{};
+  std::shared_ptr<os::BootInterface> boot{};
   /// So often a BMC that writes firmware is asked how far it is.
   std::chrono::milliseconds ask_update_every{5000};
   /// So a BMC is asked while a machine restarts.

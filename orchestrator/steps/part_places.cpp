@@ -82,7 +82,8 @@ void add_places(const inventory::ExpectedParts& expected, bool by_bmc,
   // Equal nodes report equal texts: each is parsed once.
   std::unordered_map<std::string_view, int> texts;
   for (const auto* peer : peers)
-    if (const auto told = peer->facts.find(fact); told != peer->facts.end()) ++texts[told->second];
+    if (const auto reported = peer->facts.find(fact); reported != peer->facts.end())
+      ++texts[reported->second];
   std::vector<Layout> full;
   int all = 0;
   for (const auto& [text, nodes] : texts) {

@@ -16,8 +16,8 @@ Task<Result<StepEnd>> turn_on(bmc::Bmc& bmc, const StepRequest& request) {
   auto& error = turned.error();
   if (error.code != Code::kTimeout) co_return std::move(error);
   // Is it the machine that does not come on, or the BMC that does not answer?
-  const auto told = co_await bmc.power.state(request.deadline);
-  if (!told) co_return std::move(error);
+  const auto reported = co_await bmc.power.state(request.deadline);
+  if (!reported) co_return std::move(error);
   StepEnd end;
   end.outcome = engine::Outcome::needs_operator;
   end.detail = std::move(error.what);

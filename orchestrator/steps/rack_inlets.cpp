@@ -26,9 +26,9 @@ ByRack inlets_of(const inventory::Inventory& inventory, const engine::RunState& 
   for (const auto& node : inventory.nodes) {
     const auto state = run.nodes.find(node.name);
     if (node.rack.empty() || state == run.nodes.end()) continue;
-    const auto told = state->second.facts.find("thermal.inlet");
+    const auto reported = state->second.facts.find("thermal.inlet");
     const auto celsius =
-        told == state->second.facts.end() ? std::nullopt : number<double>(told->second);
+        reported == state->second.facts.end() ? std::nullopt : number<double>(reported->second);
     if (celsius && std::isfinite(*celsius)) racks[node.rack].push_back(*celsius);
   }
   std::erase_if(racks, [](const auto& rack) { return rack.second.size() < kFewest; });

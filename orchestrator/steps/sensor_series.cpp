@@ -22,7 +22,7 @@ int order_of(SensorKind kind) {
   return kind == SensorKind::power ? 0 : kind == SensorKind::temperature ? 1 : 2;
 }
 
-/// Nothing: it is not told.
+/// Nothing: it is not reported.
 std::optional<int> rank_of(std::string_view health) {
   if (health == "OK") return 0;
   if (health == "Warning") return 1;

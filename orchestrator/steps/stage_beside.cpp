@@ -76,7 +76,7 @@ Task<Result<Spool>> follow_and_read(StepEnvironment& environment, const StepRequ
   follower->word = {};
   if (went_down(beside)) beside.spool.emplace(Spool{});
   if (!beside.spool) co_return Error{Code::kCancelled, "stopped"};
-  if (*beside.spool) (*beside.spool)->output.beside = beside.sensors.told();
+  if (*beside.spool) (*beside.spool)->output.beside = beside.sensors.reported();
   co_return std::move(*beside.spool);
 }
 

@@ -54,8 +54,9 @@ std::optional<double> begun(const StepRequest& request) {
 boost::json::object facts_of(const burnin::Findings& findings, const StepRequest& request) {
   boost::json::object facts;
   for (const auto& [name, value] : findings.facts) facts[name] = value;
-  const auto told = findings.facts.find("node.epoch");
-  const auto epoch = told == findings.facts.end() ? std::nullopt : number<double>(told->second);
+  const auto reported = findings.facts.find("node.epoch");
+  const auto epoch =
+      reported == findings.facts.end() ? std::nullopt : number<double>(reported->second);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   for (const auto& [name, value] : version_facts(findings.parts)) facts[name] = value;
   for (const auto& [name, value] : place_facts(findings.parts, false)) facts[name] = value;

@@ -129,8 +129,8 @@ Standing standing_of(const Values& values, std::string_view own) {
   if (is_clear) return most->first == own ? Standing::common : Standing::odd;
   if (values.is_most(own)) return Standing::common;
   constexpr int kFewestNodes = 3;  // of two nothing says which is right
-  const bool is_told = values.outstanding == 0 && values.nodes >= kFewestNodes;
-  return is_told ? Standing::split : Standing::undecided;
+  const bool is_reported = values.outstanding == 0 && values.nodes >= kFewestNodes;
+  return is_reported ? Standing::split : Standing::undecided;
 }
 
 /// How many parts have each version. Equal nodes report equal texts: each is parsed once.
@@ -138,12 +138,12 @@ Values versions_of(const Peers& nodes, const std::string& fact) {
   Values values;
   std::unordered_map<std::string_view, int> texts;
   for (const auto& [name, node] : nodes) {
-    const auto told = node->facts.find(fact);
-    if (told == node->facts.end()) {
+    const auto reported = node->facts.find(fact);
+    if (reported == node->facts.end()) {
       values.outstanding += may_still_report(*node) ? 1 : 0;
       continue;
     }
-    ++texts[told->second];
+    ++texts[reported->second];
     ++values.nodes;
   }
   for (const auto& [text, times] : texts)
@@ -358,9 +358,9 @@ void compare_places(const std::string& fact, const std::string& own, const Peers
 }
 
 /// "0000:18:00.0 MT4129".
-std::pair<std::string, std::string> place_and_value(std::string_view told) {
-  const auto end = std::min(told.find(' '), told.size() - 1);
-  return {std::string{told.substr(0, end)}, std::string{told.substr(end + 1)}};
+std::pair<std::string, std::string> place_and_value(std::string_view reported) {
+  const auto end = std::min(reported.find(' '), reported.size() - 1);
+  return {std::string{reported.substr(0, end)}, std::string{reported.substr(end + 1)}};
 }
 
 int count_of(std::string_view fact, std::string_view value) {
@@ -397,14 +397,14 @@ void compare_by_place(const std::string& fact, const std::string& remedy,
   }
   std::map<std::string, Values> at;
   for (const auto& [text, times] : texts)
-    for (const auto& [told, name] : places_in(text)) {
-      const auto [place, value] = place_and_value(told);
+    for (const auto& [reported, name] : places_in(text)) {
+      const auto [place, value] = place_and_value(reported);
       auto& values = at.try_emplace(place, Values{.outstanding = outstanding}).first->second;
       values.counts[value] += times;
       values.nodes = values.all += times;
     }
-  for (const auto& [told, name] : places_in(fact_of(mine, fact))) {
-    const auto [place, value] = place_and_value(told);
+  for (const auto& [reported, name] : places_in(fact_of(mine, fact))) {
+    const auto [place, value] = place_and_value(reported);
     const auto& values = at[place];
     if (standing_of(values, value) != Standing::odd) continue;
     const auto own = fact_of(mine, fact);

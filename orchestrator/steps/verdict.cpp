@@ -48,22 +48,22 @@ std::string evidence_of_source(const NodeRecord& record, const std::string& sour
 }
 
 /// Stages that ran to their end and told something: only those can be judged by numbers.
-std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
-  std::set<std::string, std::less<>> told;
+std::set<std::string, std::less<>> stages_reported(const NodeRecord& record) {
+  std::set<std::string, std::less<>> reported;
   for (const auto& step : record.steps)
-    if (step.outcome == "done" && burnin::stage(step.name) != nullptr) told.insert(step.name);
+    if (step.outcome == "done" && burnin::stage(step.name) != nullptr) reported.insert(step.name);
   for (const auto& name : record.companions)
-    if (!record.findings.at(name).measurements.empty()) told.insert(name);
+    if (!record.findings.at(name).measurements.empty()) reported.insert(name);
   // What a log said stands, whatever came of the stage; where it is not reported there is no number
   // to miss.
   for (const auto& [name, findings] : record.findings) {
     if (!burnin::is_log(name)) continue;
     if (findings.measurements.empty())
-      told.erase(name);
+      reported.erase(name);
     else
-      told.insert(name);
+      reported.insert(name);
   }
-  return told;
+  return reported;
 }
 
 using AllChecked = std::vector<Checked>;
@@ -107,7 +107,7 @@ std::string kind_of(const std::string& part) {
 
 /// Where the same was told of others of its kind, a part of which it is not reported is missing
 /// itself.
-bool told_of_others(const Checked& one, const AllChecked& checked) {
+bool reported_of_others(const Checked& one, const AllChecked& checked) {
   return std::ranges::any_of(checked, [&](const Checked& each) {
     return each.stage == one.stage && each.measure == one.measure && each.met != Met::missing &&
            kind_of(each.part) == kind_of(one.part);
@@ -121,20 +121,22 @@ class Unproven {
     for (const auto& each : checked) {
       if (!burnin::is_precondition(each.measure) || each.met == Met::met) continue;
       const bool failed = each.met == Met::failed;
-      if (failed || !told_of_others(each, checked)) by_stage_[each.stage][reach_of(each)] |= failed;
+      if (failed || !reported_of_others(each, checked))
+        by_stage_[each.stage][reach_of(each)] |= failed;
     }
   }
 
   /// Whether a condition that reaches the part was told not to be met; nothing where none reaches
   /// it. A busy GPU is no reason for an HCA's silence; a number of the node takes all its parts.
-  std::optional<bool> told_for(const std::string& stage, const std::string& part) const {
-    std::optional<bool> told;
+  std::optional<bool> reported_for(const std::string& stage, const std::string& part) const {
+    std::optional<bool> reported;
     const auto found = by_stage_.find(stage);
-    if (found == by_stage_.end()) return told;
+    if (found == by_stage_.end()) return reported;
     const auto own = kind_of(part);
     for (const auto& [kind, failed] : found->second)
-      if (part.empty() || kind.empty() || kind == own) told = told.value_or(false) || failed;
-    return told;
+      if (part.empty() || kind.empty() || kind == own)
+        reported = reported.value_or(false) || failed;
+    return reported;
   }
 
  private:
@@ -151,19 +153,19 @@ class Unproven {
 bool is_gone(const AllChecked& of_part, const AllChecked& all) {
   const auto asked = std::ranges::find_if(
       of_part, [](const Checked& each) { return burnin::is_precondition(each.measure); });
-  return asked != of_part.end() && asked->met == Met::missing && told_of_others(*asked, all);
+  return asked != of_part.end() && asked->met == Met::missing && reported_of_others(*asked, all);
 }
 
 /// All that is wrong with one part in one stage.
 void add_causes(const NodeRecord& record, AllChecked of_part, const AllChecked& all,
                 const Unproven& without_proof, std::vector<Cause>& causes) {
   const bool gone = is_gone(of_part, all);
-  const auto told = without_proof.told_for(of_part.front().stage, of_part.front().part);
-  const bool could_not = told.has_value() && !gone;
+  const auto reported = without_proof.reported_for(of_part.front().stage, of_part.front().part);
+  const bool could_not = reported.has_value() && !gone;
   // A condition that nobody came to is no reason where another one is.
   std::erase_if(of_part, [&](const Checked& each) {
     return could_not && each.met == Met::missing &&
-           (*told || !burnin::is_precondition(each.measure));
+           (*reported || !burnin::is_precondition(each.measure));
   });
   const auto silent = std::ranges::count(of_part, Met::missing, &Checked::met);
   if (!could_not && silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
@@ -218,14 +220,16 @@ class Unread {
  public:
   Unread(const AllChecked& checked, const Unproven& without_proof) : without_proof_{without_proof} {
     for (const auto& each : checked)
-      if (each.met != Met::missing) told_.insert({each.stage, each.measure, kind_of(each.part)});
+      if (each.met != Met::missing)
+        reported_.insert({each.stage, each.measure, kind_of(each.part)});
   }
 
   bool takes(const Checked& each) {
     const bool is_unread = each.met == Met::missing && !burnin::is_precondition(each.measure) &&
-                           !told_.contains({each.stage, each.measure, kind_of(each.part)});
+                           !reported_.contains({each.stage, each.measure, kind_of(each.part)});
     if (!is_unread) return false;
-    if (without_proof_.told_for(each.stage, each.part)) return true;  // its condition is the cause
+    if (without_proof_.reported_for(each.stage, each.part))
+      return true;  // its condition is the cause
     auto& parts = by_stage_[each.stage][each.measure];
     if (!each.part.empty()) parts.push_back(each.part);
     return true;
@@ -293,7 +297,7 @@ class Unread {
   }
 
   const Unproven& without_proof_;
-  std::set<std::array<std::string, 3>> told_{};  // stage, measure, kind of part
+  std::set<std::array<std::string, 3>> reported_{};  // stage, measure, kind of part
   std::map<std::string, Measures, std::less<>> by_stage_{};
 };
 
@@ -319,7 +323,7 @@ void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, 
   std::vector<std::string> steps;
   for (const auto& step : record.steps) steps.push_back(step.name);
   burnin::add_gains(steps, findings);
-  verdict.checked = burnin::judge(profile, stages_told(record), findings);
+  verdict.checked = burnin::judge(profile, stages_reported(record), findings);
   std::vector<std::pair<std::string, std::string>> order;  // stage and part, as they are met first
   std::map<std::pair<std::string, std::string>, AllChecked> by_part;
   const KnownMissing missing{record, verdict.checked};
@@ -470,8 +474,8 @@ void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Ve
         cause_of(record, step, step.hung ? Decision::fail : Decision::inconclusive));
   }
   for (const auto& step : record.steps) {
-    const bool told = failed && !was_passed_over(step.skipped);
-    if (!told && leaves_a_gap(profile, step))
+    const bool reported = failed && !was_passed_over(step.skipped);
+    if (!reported && leaves_a_gap(profile, step))
       verdict.causes.push_back(cause_of(record, step, Decision::inconclusive));
   }
 }
@@ -492,7 +496,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
   judge_log(profile, record, {kernel.name, "the kernel's log", burnin::kernel_log_name}, verdict);
   std::ranges::move(differences, std::back_inserter(verdict.causes));
   verdict.causes = merged(std::move(verdict.causes));
-  const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_told);
+  const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_reported);
   if (!proven && verdict.causes.empty()) {
     Cause nothing;
     nothing.decision = Decision::inconclusive;

@@ -27,14 +27,14 @@ std::optional<std::string> power_is_held(Store& store, const std::string& node,
                                          std::chrono::sys_seconds now, std::string_view except) {
   const auto kept = store.pinned(name_of(node));
   if (!kept) return std::nullopt;
-  const auto told = parse_json(*kept);
-  const auto seconds = told ? number_at(*told, "until").value_or(0) : 0;
+  const auto reported = parse_json(*kept);
+  const auto seconds = reported ? number_at(*reported, "until").value_or(0) : 0;
   const std::chrono::sys_seconds until{std::chrono::seconds{static_cast<std::int64_t>(seconds)}};
-  if (!told || until <= now) return std::nullopt;
-  if (!except.empty() && text_at(*told, "by") == except) return std::nullopt;
+  if (!reported || until <= now) return std::nullopt;
+  if (!except.empty() && text_at(*reported, "by") == except) return std::nullopt;
   return fmt::format(
       "{} is being written on {}, until {:%F %H:%M} UTC at most: its power is left alone",
-      text_at(*told, "what").value_or("firmware"), node, until);
+      text_at(*reported, "what").value_or("firmware"), node, until);
 }
 
 std::optional<std::string> power_is_held(Store& store, const inventory::Node& node,

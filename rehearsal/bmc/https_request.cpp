@@ -39,8 +39,8 @@ Task<HttpsServer::Heard> HttpsServer::hear(std::shared_ptr<Connection> connectio
   heard.too_long = parser.content_length().value_or(0) > most;
   const bool waits = lower_case(heard.request.header("expect")) == "100-continue";
   if (waits && !heard.too_long) {
-    const bool told = co_await connection->send(kContinue);
-    heard.lost = !told;
+    const bool reported = co_await connection->send(kContinue);
+    heard.lost = !reported;
   }
   if (!parser.is_done()) connection->piece.resize(Connection::kPiece);
   std::size_t size = 0;

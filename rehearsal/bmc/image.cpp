@@ -22,9 +22,9 @@ std::string_view header_in(std::string_view bytes) {
 /// What stands after that word in the header; empty: it does not stand there.
 std::string_view said(std::string_view header, std::string_view word) {
   for (const auto line : lines(header)) {
-    const auto told = trimmed(line);
-    if (told.starts_with(word) && told.substr(word.size()).starts_with(' '))
-      return trimmed(told.substr(word.size()));
+    const auto reported = trimmed(line);
+    if (reported.starts_with(word) && reported.substr(word.size()).starts_with(' '))
+      return trimmed(reported.substr(word.size()));
   }
   return {};
 }
@@ -33,10 +33,10 @@ std::vector<Flash> read_lines(std::string_view header, std::span<const Component
                               const FirmwareNames& names) {
   std::vector<Flash> found;
   for (const auto line : lines(header)) {
-    const auto told = words(line);
-    if (told.size() != 2) continue;
-    const auto* component = component_called(all, names, told[0]);
-    if (component) found.push_back({component->name, std::string{told[1]}});
+    const auto reported = words(line);
+    if (reported.size() != 2) continue;
+    const auto* component = component_called(all, names, reported[0]);
+    if (component) found.push_back({component->name, std::string{reported[1]}});
   }
   return found;
 }
@@ -112,12 +112,12 @@ std::optional<std::string> version_in(std::string_view bytes,
 }
 
 std::string damage_of(const ReceivedImage& image) {
-  const auto told = said(header_in(image.head), "size");
-  if (told.empty()) return {};
-  const auto size = number<std::size_t>(told);
+  const auto reported = said(header_in(image.head), "size");
+  if (reported.empty()) return {};
+  const auto size = number<std::size_t>(reported);
   if (!size || *size != image.size)
     return fmt::format("The image is incomplete: {} bytes came, its header says {}.", image.size,
-                       told);
+                       reported);
   return image.sealed ? "" : "The image is damaged: its SHA-256 does not fit.";
 }
 

@@ -64,8 +64,8 @@ void add_sessions(ResourceTree& tree, BmcSessions& sessions) {
   tree["/redfish/v1/SessionService"] = std::move(service);
 }
 
-HttpResponse logged_in(const BmcSession& session, const json::object& told) {
-  auto response = answer(201, told);
+HttpResponse logged_in(const BmcSession& session, const json::object& reported) {
+  auto response = answer(201, reported);
   response.headers["X-Auth-Token"] = session.token;
   response.headers["Location"] = std::string{kSessionPath} + "/" + session.id;
   return response;

@@ -27,7 +27,7 @@ std::optional<LoginWords> session_login(const HttpRequest& request);
 void add_sessions(ResourceTree& tree, BmcSessions& sessions);
 json::object session_text(const BmcSession& session);
 /// 201: `told` is what session_text() says, and perhaps more.
-HttpResponse logged_in(const BmcSession& session, const json::object& told);
+HttpResponse logged_in(const BmcSession& session, const json::object& reported);
 /// 204, or 404 where there is no such session.
 HttpResponse logged_out(BmcSessions& sessions, const std::string& path);
 /// 401.

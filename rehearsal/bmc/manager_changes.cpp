@@ -112,9 +112,9 @@ HttpResponse patch_manager(Change& change) {
   }
   auto offset = change.state.offset_minutes;
   if (const auto* zone = change.body.if_contains("DateTimeLocalOffset")) {
-    const auto told = offset_of(zone->as_string());
-    if (!told) return wrong_type("DateTimeLocalOffset");
-    offset = *told;
+    const auto reported = offset_of(zone->as_string());
+    if (!reported) return wrong_type("DateTimeLocalOffset");
+    offset = *reported;
   }
   const bool by_ntp = change.state.services.find("NTP")->second.enabled;
   if (moment && by_ntp && change.state.behavior.ntp_guards_clock)

@@ -35,10 +35,10 @@ const ReceivedBody& nothing_received() {
 /// Source: DSP0266, "PATCH (update)": OData's annotations are left out; with nothing else it is an
 /// error.
 bool only_odata(json::object& body) {
-  const auto told = body.size();
+  const auto reported = body.size();
   for (const auto* name : {"@odata.id", "@odata.type", "@odata.etag", "@odata.context"})
     body.erase(name);
-  return body.empty() && told > 0;
+  return body.empty() && reported > 0;
 }
 
 }  // namespace
@@ -138,8 +138,8 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
   if (every > 0 && ++good_requests_ % every == 0) return no_session();
   if (auto refusal = not_yet(request, path, user)) return *refusal;
   if (reads(request) && path == behavior().layout.sse) return stream();
-  if (auto told = monitored(request, path)) return std::move(*told);
-  if (auto told = of_dump(request, path)) return std::move(*told);
+  if (auto reported = monitored(request, path)) return std::move(*reported);
+  if (auto reported = of_dump(request, path)) return std::move(*reported);
   if (reads(request) && !path.contains("/Actions/"))
     return read_resource(behavior(), tree(request, path), request, path);
   return act(request, path);
@@ -256,15 +256,15 @@ HttpResponse BmcService::log_in(const HttpRequest& request) {
   const bool full = find_fault(machine_.faults(), FaultKind::bmc_sessions_full) != nullptr;
   const auto session = full ? std::nullopt : sessions_.open(login->user);
   if (!session) return too_many_sessions();
-  auto told = session_text(*session);
+  auto reported = session_text(*session);
   const auto id = state_.accounts.id_of(login->user);
   if (state_.accounts.find(id)->must_change)
-    told["@Message.ExtendedInfo"] =
+    reported["@Message.ExtendedInfo"] =
         json::array{{{"MessageId", "Base.1.12.PasswordChangeRequired"},
                      {"Message", "The password provided for this account must be changed."},
                      {"MessageArgs", json::array{json::value(std::string{kUsers} + id)}},
                      {"Severity", "Critical"}}};
-  return logged_in(*session, told);
+  return logged_in(*session, reported);
 }
 
 }  // namespace cupel::rehearsal

@@ -7,7 +7,7 @@ namespace cupel::rehearsal {
 
 UpdateWorld BmcService::updates_world() {
   return {.install = [this](const Flash& flash) { machine_.flash(flash.component, flash.version); },
-          .complain =
+          .print_error =
               [this](std::string_view text) {
                 note({.severity = "Critical",
                       .message = std::string{text},
@@ -64,10 +64,10 @@ std::optional<HttpResponse> BmcService::monitored(const HttpRequest& request,
     if (update.is_hidden()) continue;
     if (path != monitor_of(view(), update.id)) continue;
     const bool over = update.is_over() || update.stage == Update::Stage::verified;
-    auto told = answer(over ? 200 : 202, task_of(view(), update));
-    if (!over) told.headers["Location"] = path;
+    auto reported = answer(over ? 200 : 202, task_of(view(), update));
+    if (!over) reported.headers["Location"] = path;
     if (over && behavior.monitor_deletes) state_.updates.forget(std::string{update.id});
-    return told;
+    return reported;
   }
   return std::nullopt;
 }

@@ -97,8 +97,8 @@ void name_it(const BmcView& view, json::object& system) {
   const auto& names = view.behavior().names;
   const auto& hardware = view.hardware();
   if (names.system_is_nameless) return;
-  const auto or_own = [](std::string_view told, const std::string& own) {
-    return told.empty() ? json::value(own) : json::value(told);
+  const auto or_own = [](std::string_view reported, const std::string& own) {
+    return reported.empty() ? json::value(own) : json::value(reported);
   };
   system["Manufacturer"] = or_own(names.manufacturer, hardware.manufacturer);
   system["Model"] = or_own(names.model, hardware.model);

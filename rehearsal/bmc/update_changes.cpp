@@ -95,14 +95,14 @@ HttpResponse upload_form(Change& change) {
   if (!file) return part_missing("UpdateFile");
   // DSP0266, "Multipart HTTP push updates": UpdateParameters is not optional.
   if (!parameters) return part_missing("UpdateParameters");
-  const auto told = parse_json(parameters->text());
-  if (!told || !told->is_object())
+  const auto reported = parse_json(parameters->text());
+  if (!reported || !reported->is_object())
     return redfish_error(400, "MalformedJSON", "UpdateParameters is no JSON object.");
   const auto* oem = part_named(*parts, "OemParameters");
   const auto more = oem ? parse_json(oem->text()) : Result<json::value>{json::value{}};
   for (const auto name : behavior.oem_parameters)
     if (!more || !text_at(*more, name)) return part_missing("OemParameters/" + std::string{name});
-  const auto& wishes = told->as_object();
+  const auto& wishes = reported->as_object();
   UpdateRequest request{.image = file->content,
                         .file_name = file->file_name,
                         .apply_time = text_of(wishes, "@Redfish.OperationApplyTime"),

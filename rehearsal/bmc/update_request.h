@@ -26,7 +26,7 @@ std::vector<Component> components_of(const BmcView& view);
 
 /// URIs in a JSON array become names of components; one of a whole tray becomes all of them. The
 /// refusal where one is no such thing, or there are too many.
-std::optional<HttpResponse> read_targets(const Change& change, const json::value* told,
+std::optional<HttpResponse> read_targets(const Change& change, const json::value* reported,
                                          std::vector<std::string>& into);
 
 /// What an image has for the components that are meant. Without targets, nothing for a tray that

@@ -121,10 +121,10 @@ json::object simple_action(ResourceTree& tree, const BmcView& view) {
 /// An iLO's own words for how far it is.
 json::object in_hpes_words(const BmcView& view) {
   const auto& all = view.state.updates.all();
-  json::object told{{"@odata.type", "#HpeiLOUpdateServiceExt.v2_3_0.HpeiLOUpdateServiceExt"},
-                    {"State", "Idle"}};
-  if (find_fault(view.machine.faults(), FaultKind::firmware_busy)) told["State"] = "Updating";
-  if (all.empty() || all.back().is_hidden()) return told;
+  json::object reported{{"@odata.type", "#HpeiLOUpdateServiceExt.v2_3_0.HpeiLOUpdateServiceExt"},
+                        {"State", "Idle"}};
+  if (find_fault(view.machine.faults(), FaultKind::firmware_busy)) reported["State"] = "Updating";
+  if (all.empty() || all.back().is_hidden()) return reported;
   const auto& last = all.back();
   constexpr std::array<std::pair<Stage, std::string_view>, 6> kWords{
       {{Stage::transferring, "Uploading"},
@@ -134,26 +134,26 @@ json::object in_hpes_words(const BmcView& view) {
        {Stage::done, "Complete"},
        {Stage::failed, "Error"}}};
   for (const auto& [stage, word] : kWords)
-    if (stage == last.stage) told["State"] = word;
-  told["FlashProgressPercent"] = view.state.updates.percent(last, view.now());
+    if (stage == last.stage) reported["State"] = word;
+  reported["FlashProgressPercent"] = view.state.updates.percent(last, view.now());
   if (last.is_over())
-    told["Result"] = {
+    reported["Result"] = {
         {"MessageId", last.stage == Stage::done ? "iLO.2.14.UpdateDone" : last.message_id}};
-  return told;
+  return reported;
 }
 
 json::object in_amis_words(const BmcView& view) {
-  json::object told{{"@odata.type", "#AMIUpdateService.v1_0_0.AMIUpdateService"},
-                    {"FlashPercentage", nullptr},
-                    {"UpdateStatus", nullptr},
-                    {"UpdateTarget", nullptr}};
+  json::object reported{{"@odata.type", "#AMIUpdateService.v1_0_0.AMIUpdateService"},
+                        {"FlashPercentage", nullptr},
+                        {"UpdateStatus", nullptr},
+                        {"UpdateTarget", nullptr}};
   const auto* running = view.state.updates.running();
-  if (!running) return told;
-  told["FlashPercentage"] =
+  if (!running) return reported;
+  reported["FlashPercentage"] =
       fmt::format("{}% done", view.state.updates.percent(*running, view.now()));
-  told["UpdateStatus"] = running->stage == Stage::writing ? "Flashing" : "Verifying";
-  told["UpdateTarget"] = running->name.substr(0, running->name.find(' '));
-  return told;
+  reported["UpdateStatus"] = running->stage == Stage::writing ? "Flashing" : "Verifying";
+  reported["UpdateTarget"] = running->name.substr(0, running->name.find(' '));
+  return reported;
 }
 
 void add_update_service(ResourceTree& tree, const BmcView& view) {

@@ -49,10 +49,10 @@ std::vector<Component> components_of(const BmcView& view) {
                        view.state.update_behavior.boards);
 }
 
-std::optional<HttpResponse> read_targets(const Change& change, const json::value* told,
+std::optional<HttpResponse> read_targets(const Change& change, const json::value* reported,
                                          std::vector<std::string>& into) {
-  if (!told) return std::nullopt;
-  const auto* list = told->if_array();
+  if (!reported) return std::nullopt;
+  const auto* list = reported->if_array();
   if (!list || list->size() > kMostTargets) return no_such_target();
   if (list->size() > change.state.update_behavior.most_targets) return too_many_targets();
   for (const auto& uri : *list) {

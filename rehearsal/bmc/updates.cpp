@@ -199,8 +199,8 @@ void Updates::activate(std::initializer_list<Activation> by, VirtualTime now,
   for (const auto& one : ready) {
     finish_staged(one.flash, now, world);
     if (one.fate == Fate::not_active)
-      world.complain("Activation of " + one.flash.component + " " + one.flash.version +
-                     " failed: the previous image runs.");
+      world.print_error("Activation of " + one.flash.component + " " + one.flash.version +
+                        " failed: the previous image runs.");
     else if (behavior_->version_lag > VirtualTime{0})
       late_.push_back({one.flash, now + behavior_->version_lag});
     else

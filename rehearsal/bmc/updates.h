@@ -75,8 +75,8 @@ struct Update {
 
 /// What whoever owns the updates does when they come to something.
 struct UpdateWorld {
-  std::function<void(const Flash&)> install;       // it is what runs from now on
-  std::function<void(std::string_view)> complain;  // into the event log
+  std::function<void(const Flash&)> install;          // it is what runs from now on
+  std::function<void(std::string_view)> print_error;  // into the event log
   std::function<void()> restart_bmc;
   std::function<void(const Flash&)> brick;  // it was to run from now on, and does not start
   std::function<double()> epoch;

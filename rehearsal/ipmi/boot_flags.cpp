@@ -26,8 +26,8 @@ constexpr std::array<DeviceRow, 9> kDevices{{{0x0, "None"},
 BootFlags::Flags BootFlags::flags(Moment now) {
   expire(now, false);
   const auto& boot = machine_.boot_override();
-  if (told_ && made_ == boot) return *told_;
-  told_.reset();
+  if (reported_ && made_ == boot) return *reported_;
+  reported_.reset();
   if (boot.enabled == "Disabled") return {};
   std::uint8_t device = 0;
   for (const auto& row : kDevices)
@@ -51,7 +51,7 @@ bool BootFlags::set(const Flags& flags, Moment now) {
     boot.mode = (flags[0] & kEfi) != 0 ? "UEFI" : "Legacy";
   }
   machine_.set_boot_override(boot);
-  told_ = flags;
+  reported_ = flags;
   made_ = boot;
   until_.reset();
   const bool expires = boot.enabled == "Once" && (keep_valid & kDoNotExpire) == 0;
@@ -73,7 +73,7 @@ void BootFlags::expire(Moment now, bool at_start) {
   const bool being_used = machine_.power() == Power::on && !machine_.up() && !at_start;
   if (now < *until_ || being_used) return;
   until_.reset();
-  told_.reset();
+  reported_.reset();
   machine_.set_boot_override({});
 }
 

@@ -30,8 +30,8 @@ class BootFlags {
 
  private:
   ManagedSystem& machine_;
-  std::optional<Flags> told_{};  // as they were set
-  BootOverride made_{};          // what that made of the override
+  std::optional<Flags> reported_{};  // as they were set
+  BootOverride made_{};              // what that made of the override
   std::optional<Moment> until_{};
 };
 

@@ -89,9 +89,9 @@ void RackSite::blow(Rack& rack) {
   constexpr double kNoticed = 0.01;
   double watts = 0;
   for (const auto* machine : rack.machines) watts += machine->physics().settled_watts();
-  if (std::abs(watts - rack.told_watts) < kNoticed * rack.most_watts) return;
-  const bool first = rack.told_watts < 0;
-  rack.told_watts = watts;
+  if (std::abs(watts - rack.reported_watts) < kNoticed * rack.most_watts) return;
+  const bool first = rack.reported_watts < 0;
+  rack.reported_watts = watts;
   const double heat = std::min(watts / rack.most_watts, 1.0);
   for (auto* machine : rack.machines) {
     const double height = places_.at(machine->name()).height;

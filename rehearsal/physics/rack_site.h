@@ -57,7 +57,7 @@ class RackSite {
   };
   struct Rack {
     std::vector<Machine*> machines{};
-    double most_watts = 0, told_watts = -1;
+    double most_watts = 0, reported_watts = -1;
   };
   void drawn(Machine& machine);
   void blow(Rack& rack);

@@ -113,7 +113,8 @@ void Host::finished(const ProcessPtr& process, int status) {
   --running_;
   disk_.remove_tree("/proc/" + std::to_string(process->number));
   if (const auto parent = this->process(process->parent)) parent->wake();
-  if (const auto told = std::exchange(process->on_exit, nullptr)) told(*process->exit_status_);
+  if (const auto reported = std::exchange(process->on_exit, nullptr))
+    reported(*process->exit_status_);
 }
 
 ProcessPtr Host::process(int number) const {

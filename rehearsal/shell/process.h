@@ -60,7 +60,7 @@ class Process : public std::enable_shared_from_this<Process> {
   Task<int> read_all(OpenFile& file, std::string& into, std::size_t most = kMostRead);
   Task<int> read_all(int descriptor, std::string& into);
   Task<void> say(std::string_view bytes) { co_await write(1, bytes); }
-  Task<void> complain(std::string_view bytes) { co_await write(2, bytes); }
+  Task<void> print_error(std::string_view bytes) { co_await write(2, bytes); }
 
   double now() const;
   std::string path(std::string_view relative) const {

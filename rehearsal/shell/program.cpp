@@ -69,7 +69,7 @@ Task<int> run_program(ProcessPtr process, Arguments arguments, std::string compl
     const auto why = program.status == 126 ? "Permission denied" : "No such file or directory";
     const auto line = complainer == "sh" ? "sh: 1: " + arguments[0] + ": not found\n"
                                          : complainer + ": '" + arguments[0] + "': " + why + "\n";
-    co_await process->complain(line);
+    co_await process->print_error(line);
     co_return program.status != 0 ? program.status : 126;
   }
   if (program.tool) co_return co_await program.tool->run(process, std::move(arguments));

@@ -110,7 +110,7 @@ Task<Shell::Flow> Shell::evaluate_text(std::string script) {
 
 Task<void> Shell::fail(int code, std::string what) {
   const auto line = name + ": 1: " + what + "\n";
-  co_await process->complain(line);
+  co_await process->print_error(line);
   status = code;
 }
 

@@ -170,10 +170,10 @@ SimExit stand(const PlannedCatalogue& plan, const CatalogueSite& site,
   how.folder = fs::path{source.folder} / "rack";
   how.boot = source.boot;
   auto started = VirtualRack::start(site.planned.rack, how);
-  if (!started) return complain(started.error(), SimExit::unfinished);
+  if (!started) return print_error(started.error(), SimExit::unfinished);
   auto& rack = **started;
   if (const auto written = write_site(plan, site, source, rack); !written)
-    return complain(written.error(), SimExit::unfinished);
+    return print_error(written.error(), SimExit::unfinished);
   const auto playbook = site.planned.playbook;
   const bool turns_on =
       playbook == CataloguePlaybook::new_rack || playbook == CataloguePlaybook::os;
@@ -210,14 +210,14 @@ SimExit list_catalogue(const CatalogueSource& source) {
 SimExit serve_catalogue(const CatalogueSource& source) {
   Problems problems;
   const auto plan = plan_catalogue(source, problems);
-  if (!problems.empty()) return complain(problems);
-  if (!plan) return complain(plan.error(), SimExit::invalid);
+  if (!problems.empty()) return print_error(problems);
+  if (!plan) return print_error(plan.error(), SimExit::invalid);
   const auto site = std::ranges::find_if(plan->racks, [&](const CatalogueSite& each) {
     return each.planned.rack.name == source.rack;
   });
   if (site != plan->racks.end()) return stand(*plan, *site, source);
-  return complain(Error{Code::kNotFound, "the catalogue takes no rack '" + source.rack + "'"},
-                  SimExit::invalid);
+  return print_error(Error{Code::kNotFound, "the catalogue takes no rack '" + source.rack + "'"},
+                     SimExit::invalid);
 }
 
 }  // namespace cupel::rehearsal

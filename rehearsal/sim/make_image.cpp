@@ -22,17 +22,17 @@ Result<ImagePlan> plan_of(const ImageSource& source) {
 
 SimExit make_image(const ImageSource& source) {
   const auto plan = plan_of(source);
-  if (!plan) return complain(plan.error(), SimExit::invalid);
+  if (!plan) return print_error(plan.error(), SimExit::invalid);
   std::ofstream file{source.file, std::ios::binary | std::ios::trunc};
   ImageReader reader;
   const auto made = write_image(*plan, [&](std::string_view bytes) {
     reader.take(bytes);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   });
-  if (!made) return complain(made.error(), SimExit::invalid);
+  if (!made) return print_error(made.error(), SimExit::invalid);
   file.close();
   if (!file)
-    return complain({Code::kFailed, source.file + " could not be written"}, SimExit::unfinished);
+    return print_error({Code::kFailed, source.file + " could not be written"}, SimExit::unfinished);
   const auto whole = reader.finish();
   say_line({{"file", source.file}, {"size", whole.size}, {"sha256", whole.sha256}});
   return SimExit::done;

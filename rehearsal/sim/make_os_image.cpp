@@ -85,7 +85,7 @@ SimExit make_os_image(const std::string& folder) {
        {std::pair{"ram.efi", ram_program()}, std::pair{"ram.iso", ram_disc()},
         std::pair{"disk.raw.zst", disk_stream()}})
     if (const auto written = write_file(to / name, bytes, kReadableByAll); !written)
-      return complain(written.error(), SimExit::unfinished);
+      return print_error(written.error(), SimExit::unfinished);
   say_line({{"iso_ticket", {{"offset", kSector}, {"size", kTicket}}}, {"content_size", kContent}});
   return SimExit::done;
 }

@@ -29,12 +29,12 @@ inline boost::json::object to_json(const std::vector<inventory::Problem>& proble
   return {{"problems", std::move(all)}};
 }
 
-inline SimExit complain(const Error& error, SimExit exit) {
+inline SimExit print_error(const Error& error, SimExit exit) {
   std::fprintf(stderr, "cupel: %s\n", printable(error.what).c_str());
   return exit;
 }
 
-inline SimExit complain(const std::vector<inventory::Problem>& problems) {
+inline SimExit print_error(const std::vector<inventory::Problem>& problems) {
   std::fputs(to_string(problems).c_str(), stderr);
   const bool more = problems.size() > inventory::kMostProblems;
   std::fprintf(stderr, "cupel: %s%zu error%s; nothing was touched\n", more ? "more than " : "",

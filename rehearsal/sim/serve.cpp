@@ -79,7 +79,7 @@ void Ends::wait() const {
 SimExit serve_rack(const RackSource& source) {
   std::vector<inventory::Problem> problems;
   const auto spec = load_rack(source, problems);
-  if (!spec) return complain(problems);
+  if (!spec) return print_error(problems);
   const Ends ends;
   RackOptions how;
   how.speed = *spec->speed;
@@ -88,10 +88,10 @@ SimExit serve_rack(const RackSource& source) {
   how.slurm = source.slurm;
   how.boot = source.boot;
   auto started = VirtualRack::start(*spec, how);
-  if (!started) return complain(started.error(), SimExit::unfinished);
+  if (!started) return print_error(started.error(), SimExit::unfinished);
   auto& rack = **started;
   if (const auto written = write_papers(source, rack); !written)
-    return complain(written.error(), SimExit::unfinished);
+    return print_error(written.error(), SimExit::unfinished);
   if (source.on)
     for (const auto& node : spec->nodes)
       rack.post(node.name, [](Machine& machine) { machine.press(Reset::on); });

@@ -190,7 +190,7 @@ class Burn {
       const bool whole = co_await work.last(VirtualTime{span});
       if (!whole) co_return co_await lost(work.fallen());
       done += span;
-      const auto text = told(round, span, done);
+      const auto text = reported(round, span, done);
       co_await process_->say(text);
     }
     const auto text = results();
@@ -206,7 +206,7 @@ class Burn {
   }
 
   /// What is said at the end of a slice, and kept for the end of the run.
-  std::string told(std::uint64_t round, double span, double done) {
+  std::string reported(std::uint64_t round, double span, double done) {
     const auto& machine = process_->host.machine();
     std::vector<BurnSample> fresh;
     command_.measure(machine, BurnRun{request_, gpus_, round, rail_rate(process_->host)}, fresh);

@@ -31,7 +31,7 @@ Task<int> cupel_node(ProcessPtr process, Arguments arguments) {
   const auto* found = std::ranges::find(kSubcommands, name, &Tool::name);
   if (found == kSubcommands.end()) {
     const auto text = fmt::format("cupel-node: there is no subcommand '{}'\n", name);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 64;
   }
   const auto run = found->run;

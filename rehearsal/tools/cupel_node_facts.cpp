@@ -109,13 +109,14 @@ json::array ports_of(const Host& host) {
     const auto port = read_port(host, adapter.name);
     const auto word = [](const std::string& text) { return text.substr(text.find(' ') + 1); };
     const auto rate = rate_text(port);
-    const json::object told{{"port", 1},
-                            {"state", word(state_text(port))},
-                            {"phys_state", word(physical_text(port))},
-                            {"rate", rate},
-                            {"gbits", number<double>(rate.substr(0, rate.find(' '))).value_or(0)},
-                            {"lid", port.lid},
-                            {"link_layer", port.link_layer}};
+    const json::object reported{
+        {"port", 1},
+        {"state", word(state_text(port))},
+        {"phys_state", word(physical_text(port))},
+        {"rate", rate},
+        {"gbits", number<double>(rate.substr(0, rate.find(' '))).value_or(0)},
+        {"lid", port.lid},
+        {"link_layer", port.link_layer}};
     all.push_back(json::object{{"name", adapter.name},
                                {"bond", false},
                                {"type", adapter.model},
@@ -123,7 +124,7 @@ json::array ports_of(const Host& host) {
                                {"node_guid", adapter.guid},
                                {"serial", adapter.serial},
                                {"pci", adapter.pci},
-                               {"ports", json::array{told}}});
+                               {"ports", json::array{reported}}});
   }
   return all;
 }
@@ -200,7 +201,7 @@ void put_host(json::object& facts, Host& host, const DriverView& driver) {
 
 Task<int> virtual_cupel_node_facts(ProcessPtr process, Arguments arguments) {
   if (arguments.size() > 2) {
-    co_await process->complain("usage: cupel-node facts\n");
+    co_await process->print_error("usage: cupel-node facts\n");
     co_return 64;
   }
   auto& host = process->host;

@@ -50,7 +50,7 @@ Asked asked_of(const Arguments& arguments) {
 
 Task<int> misused(ProcessPtr process, std::string what) {
   const auto line = "cupel-node: " + what + "\n";
-  co_await process->complain(line);
+  co_await process->print_error(line);
   co_return kUsage;
 }
 
@@ -154,22 +154,22 @@ Task<int> keep(ProcessPtr keeper, Order order) {
   const auto begun = begin(*keeper, order);
   if (!begun.job) co_return 73;
   auto kill_at = VirtualTime{0};
-  bool over = false, told = false, killed = false;
+  bool over = false, reported = false, killed = false;
   while (!begun.job->ended()) {
     const auto now = clock.elapsed();
     keeper->disk().put(order.folder + "/beat", fmt::format("{:.1f}\n", now.count()));
-    const bool ending = over || told;
+    const bool ending = over || reported;
     if (begun.out->full || begun.err->full || keeper->fatal() != 0 || (ending && now >= kill_at)) {
       if (!std::exchange(killed, true)) signal_family(host, order.folder, kKill);
     } else if (!ending && (now >= deadline || !keeper->pending.empty())) {
       over = now >= deadline;
-      told = !over;
+      reported = !over;
       kill_at = now + (over ? kGraceAtLimit : kGraceAtStop);
       if (over) keeper->disk().make_folders(order.folder + "/over");
       signal_family(host, order.folder, kTerm);
     }
     keeper->pending.clear();
-    const auto next = ending || told || over ? kill_at : deadline;
+    const auto next = ending || reported || over ? kill_at : deadline;
     const auto beat = now + std::max(kBetweenBeats, clock.shortest_nap());
     if (killed)
       co_await keeper->block();
@@ -179,7 +179,7 @@ Task<int> keep(ProcessPtr keeper, Order order) {
   signal_family(host, order.folder, kKill);
   if (begun.out->full || begun.err->full) keeper->disk().make_folders(order.folder + "/full");
   const bool stopped = exists(*keeper, order.folder + "/stopped");
-  const bool ended_for_us = keeper->fatal() != 0 || (told && !stopped);
+  const bool ended_for_us = keeper->fatal() != 0 || (reported && !stopped);
   if (ended_for_us) co_return 1;
   const int status = over ? kEndedByLimit : begun.job->exit_status();
   keeper->disk().put(order.folder + "/exit", std::to_string(status) + "\n");
@@ -307,8 +307,8 @@ Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments) {
 
 Task<int> virtual_cupel_node_list(ProcessPtr process, Arguments arguments) {
   const auto asked = asked_of(arguments);
-  const auto told = asked.set.find("--base");
-  const std::string base = told == asked.set.end() ? "/var/lib/cupel-node" : told->second;
+  const auto reported = asked.set.find("--base");
+  const std::string base = reported == asked.set.end() ? "/var/lib/cupel-node" : reported->second;
   const auto above = process->disk().find(base);
   if (!above || !above->is_folder()) co_return 0;
   std::string text;

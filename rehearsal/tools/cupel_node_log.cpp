@@ -71,14 +71,14 @@ json::array kernel_messages(Host& host, double after, double until) {
   }
   if (const auto open = reader.rest()) take(host, *open, last, counted);
   json::array rows;
-  for (const auto& [told, row] : counted) {
-    json::object written{{"class", to_string(told.kind)},
-                         {"weight", to_string(told.weight)},
-                         {"part", told.part},
+  for (const auto& [reported, row] : counted) {
+    json::object written{{"class", to_string(reported.kind)},
+                         {"weight", to_string(reported.weight)},
+                         {"part", reported.part},
                          {"count", row.count},
                          {"since_boot", row.since_boot},
                          {"detail", row.message.detail}};
-    if (told.code >= 0) written["code"] = told.code;
+    if (reported.code >= 0) written["code"] = reported.code;
     if (!row.message.pci.empty()) written["pci"] = row.message.pci;
     rows.push_back(std::move(written));
   }
@@ -121,7 +121,7 @@ json::object places_of(Host& host) {
 Task<int> virtual_cupel_node_log(ProcessPtr process, Arguments arguments) {
   const auto since = read_position(arguments);
   if (!since.good) {
-    co_await process->complain(
+    co_await process->print_error(
         "usage: cupel-node kernel-log [--boot ID --after SEQUENCE | --from-boot]\n");
     co_return 64;
   }

@@ -407,7 +407,7 @@ Task<int> do_stage(ProcessPtr process, std::string name, std::string order) {
 
 Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
   if (arguments.size() != 3) {
-    co_await process->complain("usage: cupel-node stage NAME < ORDER\n");
+    co_await process->print_error("usage: cupel-node stage NAME < ORDER\n");
     co_return kUsage;
   }
   std::string order;
@@ -418,7 +418,7 @@ Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
 Task<int> virtual_cupel_node_restore_settings(ProcessPtr process, Arguments arguments) {
   const bool by_timer = arguments.size() == 3 && arguments[2] == "--timer";
   if (arguments.size() > 2 && !by_timer) {
-    co_await process->complain("usage: cupel-node restore-settings [--timer]\n");
+    co_await process->print_error("usage: cupel-node restore-settings [--timer]\n");
     co_return kUsage;
   }
   std::string order = by_timer ? R"({"by":"timer"})" : R"({"by":"hand"})";

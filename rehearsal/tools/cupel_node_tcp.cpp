@@ -58,7 +58,7 @@ Task<int> virtual_cupel_node_tcp(ProcessPtr process, Arguments arguments) {
   const bool sends = arguments.size() > 2 && arguments[2] == "send";
   const auto asked = read_transfer(arguments);
   if ((!serves && !sends) || !asked.good) {
-    co_await process->complain("usage: cupel-node tcp serve | send ...\n");
+    co_await process->print_error("usage: cupel-node tcp serve | send ...\n");
     co_return 64;
   }
   if (serves) {

@@ -118,15 +118,15 @@ void look(Host& host, double step, Sum& sum) {
   std::map<char, DimmErrors> errors;
   for (const auto& dimm : machine.hardware().dimms) {
     if (!dimm.present || dimm.name.size() < 6) continue;
-    const auto told = dimm_errors(host, dimm.name);
+    const auto reported = dimm_errors(host, dimm.name);
     auto& all = errors[dimm.name[5]];
-    all.corrected += told.corrected;
-    all.uncorrected += told.uncorrected;
+    all.corrected += reported.corrected;
+    all.uncorrected += reported.uncorrected;
   }
-  for (const auto& [socket, told] : errors) {
+  for (const auto& [socket, reported] : errors) {
     const auto part = fmt::format("mc{}", socket - 'A');
-    sum.counters[{part, "uncorrected"}].add(static_cast<double>(told.uncorrected));
-    sum.counters[{part, "corrected"}].add(static_cast<double>(told.corrected));
+    sum.counters[{part, "uncorrected"}].add(static_cast<double>(reported.uncorrected));
+    sum.counters[{part, "corrected"}].add(static_cast<double>(reported.corrected));
   }
 }
 
@@ -185,7 +185,7 @@ std::string sum_text(const Sum& sum, double seconds, json::array messages) {
 Task<int> virtual_cupel_node_watch(ProcessPtr process, Arguments arguments) {
   const auto request = read_request(arguments);
   if (!request.good) {
-    co_await process->complain("usage: cupel-node watch [--seconds N] [--every SECONDS]\n");
+    co_await process->print_error("usage: cupel-node watch [--seconds N] [--every SECONDS]\n");
     co_return 64;
   }
   constexpr double kLooks = 120;

@@ -16,9 +16,9 @@ Task<int> curl(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(
       arguments, "fsSm:H:d:E:o:", {{"data-binary", 'd'}, {"cacert", 'E'}, {"fail", 'f'}});
   if (!options.unknown.empty() || options.operands.size() != 1)
-    co_return co_await complain(process, "curl", "try 'curl --help'", kUsage);
+    co_return co_await print_error(process, "curl", "try 'curl --help'", kUsage);
   const auto uri = loopback_uri(options.operands[0]);
-  if (!uri) co_return co_await complain(process, "curl", "(3) no URL of this machine", kUrl);
+  if (!uri) co_return co_await print_error(process, "curl", "(3) no URL of this machine", kUrl);
   HttpAsk ask{.uri = *uri, .from = process->host.address(), .agent = "curl/7.88.1"};
   if (options.has('d')) {
     ask.method = "POST";
@@ -31,11 +31,11 @@ Task<int> curl(ProcessPtr process, Arguments arguments) {
   auto reply = co_await ask_http(std::move(ask), kLargest);
   if (!reply) {
     auto why = fmt::format("({}) {}", kConnect, reply.error().what);
-    co_return co_await complain(process, "curl", std::move(why), kConnect);
+    co_return co_await print_error(process, "curl", std::move(why), kConnect);
   }
   if (options.has('f') && reply->status >= 400) {
     auto why = fmt::format("({}) The requested URL returned error: {}", kHttp, reply->status);
-    co_return co_await complain(process, "curl", std::move(why), kHttp);
+    co_return co_await print_error(process, "curl", std::move(why), kHttp);
   }
   co_await process->say(reply->body);
   co_return 0;

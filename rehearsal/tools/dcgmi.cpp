@@ -155,12 +155,12 @@ bool is_chosen(const GpuView& gpu, std::string_view ids) {
   return false;
 }
 
-Task<int> complain_of_option(ProcessPtr process, std::string what) {
+Task<int> print_error_of_option(ProcessPtr process, std::string what) {
   const auto text = fmt::format(
       "PARSE ERROR: Argument: {}\n             Couldn't find match for argument\n\nBrief USAGE: \n "
       "  dcgmi diag -r <1..4> [-j] [-i <gpus>]\n",
       what);
-  co_await process->complain(text);
+  co_await process->print_error(text);
   co_return 1;
 }
 
@@ -194,7 +194,7 @@ Task<void> run_test(ProcessPtr process, Outcome& outcome, std::string ids) {
 
 Task<int> diagnose(ProcessPtr process, Arguments arguments) {
   const auto request = read_diag(arguments);
-  if (!request.wrong.empty()) co_return co_await complain_of_option(process, request.wrong);
+  if (!request.wrong.empty()) co_return co_await print_error_of_option(process, request.wrong);
   auto outcomes = chosen(request.level);
   if (outcomes.empty()) {
     co_await process->say("Error: requested test(s) were not found.\n");
@@ -351,7 +351,7 @@ Task<int> dcgmi(ProcessPtr process, Arguments arguments) {
     const auto id = number<int>(arguments.back()).value_or(0);
     text = link_errors(driver, id);
   } else {
-    co_return co_await complain_of_option(process, what.empty() ? "(none)" : what);
+    co_return co_await print_error_of_option(process, what.empty() ? "(none)" : what);
   }
   co_await process->say(text);
   co_return 0;

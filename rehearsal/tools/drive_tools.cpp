@@ -145,7 +145,8 @@ Task<int> nvme(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(rest, "o:vH", {{"output-format", 'o'}, {"verbose", 'v'}});
   const bool as_json = options.value('o') == "json";
   if (!options.unknown.empty())
-    co_return co_await complain(process, "nvme", "unrecognized option '" + options.unknown + "'");
+    co_return co_await print_error(process, "nvme",
+                                   "unrecognized option '" + options.unknown + "'");
   if (what == "list") {
     const auto text = as_json ? json::serialize(nvme_list(hardware(process))) + "\n"
                               : nvme_table(hardware(process));
@@ -154,12 +155,12 @@ Task<int> nvme(ProcessPtr process, Arguments arguments) {
   }
   if (what != "smart-log") {
     const auto text = fmt::format("ERROR: Invalid sub-command '{}' for plugin NVMe\n", what);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   const auto path = options.operands.empty() ? std::string{} : options.operands[0];
   const auto* drive = drive_named(hardware(process), path);
-  if (drive == nullptr) co_return co_await complain(process, path, "No such file or directory");
+  if (drive == nullptr) co_return co_await print_error(process, path, "No such file or directory");
   const auto text = smart_log(*drive, health_of(process->host, *drive), as_json);
   co_await process->say(text);
   co_return 0;
@@ -318,7 +319,8 @@ std::string pairs_of(const Hardware& machine, const Arguments& wanted,
 Task<int> blkid(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "po:s:", {{"probe", 'p'}});
   if (!options.unknown.empty())
-    co_return co_await complain(process, "blkid", "invalid option -- '" + options.unknown + "'", 4);
+    co_return co_await print_error(process, "blkid", "invalid option -- '" + options.unknown + "'",
+                                   4);
   const auto& machine = hardware(process);
   int status = 2;  // blkid(8): nothing was found
   for (const auto& path : options.operands) {
@@ -339,15 +341,16 @@ Task<int> wipefs(ProcessPtr process, Arguments arguments) {
       arguments,
       "nipO:", {{"no-act", 'n'}, {"noheadings", 'i'}, {"parsable", 'p'}, {"output", 'O'}});
   if (!options.unknown.empty())
-    co_return co_await complain(process, "wipefs", "unrecognized option '" + options.unknown + "'");
+    co_return co_await print_error(process, "wipefs",
+                                   "unrecognized option '" + options.unknown + "'");
   const auto& machine = hardware(process);
   for (const auto& path : options.operands) {
     const auto* drive = drive_named(machine, path);
     if (drive == nullptr)
-      co_return co_await complain(process, "wipefs",
-                                  "error: " + path +
-                                      ": probing initialization failed: No such "
-                                      "file or directory");
+      co_return co_await print_error(process, "wipefs",
+                                     "error: " + path +
+                                         ": probing initialization failed: No such "
+                                         "file or directory");
     if (!holds_system(machine, *drive)) continue;
     const bool types = options.value('O') == "TYPE";
     const auto name = drive->name + "n1";
@@ -367,8 +370,8 @@ Task<int> lsblk(ProcessPtr process, Arguments arguments) {
                                       {"noheadings", 'n'},
                                       {"paths", 'p'}});
   if (!options.unknown.empty())
-    co_return co_await complain(process, "lsblk",
-                                "invalid option -- '" + options.unknown.substr(1) + "'");
+    co_return co_await print_error(process, "lsblk",
+                                   "invalid option -- '" + options.unknown.substr(1) + "'");
   const auto columns_text = options.value('o', "NAME,MAJ:MIN,RM,SIZE,RO,TYPE,MOUNTPOINTS");
   const auto columns = split(columns_text, ',');
   if (options.has('P')) {

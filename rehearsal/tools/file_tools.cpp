@@ -74,7 +74,8 @@ Task<int> list(ProcessPtr process, Arguments arguments) {
   for (const auto& operand : operands) {
     const auto node = process->disk().find(process->path(operand), !options.has('d'));
     if (!node) {
-      status = co_await complain(process, "ls", quoted_error("cannot access", operand, ENOENT), 2);
+      status =
+          co_await print_error(process, "ls", quoted_error("cannot access", operand, ENOENT), 2);
       continue;
     }
     if (!node->is_folder() || options.has('d')) {
@@ -115,8 +116,8 @@ Task<int> make_folder(ProcessPtr process, Arguments arguments) {
         process->disk().make_folder(place, mode, process->now());
       }
       if (error == 0) continue;
-      status = co_await complain(process, "mkdir",
-                                 quoted_error("cannot create directory", operand, error));
+      status = co_await print_error(process, "mkdir",
+                                    quoted_error("cannot create directory", operand, error));
       break;
     }
   }
@@ -135,7 +136,7 @@ Task<int> remove(ProcessPtr process, Arguments arguments) {
     if (error == 0 && place.node->is_folder() && !tree) error = EISDIR;
     if (error == 0 && !place.folder) error = EACCES;
     if (error != 0)
-      status = co_await complain(process, "rm", quoted_error("cannot remove", operand, error));
+      status = co_await print_error(process, "rm", quoted_error("cannot remove", operand, error));
     else
       process->disk().remove_tree(path);
   }
@@ -154,7 +155,7 @@ Task<int> remove_folder(ProcessPtr process, Arguments arguments) {
       process->disk().remove(place);
     else
       status =
-          co_await complain(process, "rmdir", quoted_error("failed to remove", operand, error));
+          co_await print_error(process, "rmdir", quoted_error("failed to remove", operand, error));
   }
   co_return status;
 }
@@ -171,7 +172,7 @@ FileSystem::Place destination(Process& process, const std::string& source,
 Task<int> move(ProcessPtr process, Arguments arguments) {
   auto options = parse_options(arguments, "fnTvt:");
   if (options.operands.size() < 2)
-    co_return co_await complain(process, "mv", "missing file operand");
+    co_return co_await print_error(process, "mv", "missing file operand");
   const auto target = options.operands.back();
   options.operands.pop_back();
   int status = 0;
@@ -180,7 +181,7 @@ Task<int> move(ProcessPtr process, Arguments arguments) {
     const auto to = destination(*process, source, target, options.has('T'));
     const int error = !from.node ? ENOENT : to.error;
     if (error != 0) {
-      status = co_await complain(process, "mv", quoted_error("cannot stat", source, error));
+      status = co_await print_error(process, "mv", quoted_error("cannot stat", source, error));
       continue;
     }
     if (to.node == from.node || (to.node && options.has('n'))) continue;
@@ -220,7 +221,7 @@ bool copy_tree(Process& process, const Inode& from, const FileSystem::Place& to,
 Task<int> copy(ProcessPtr process, Arguments arguments) {
   auto options = parse_options(arguments, "rRafpTdv");
   if (options.operands.size() < 2)
-    co_return co_await complain(process, "cp", "missing file operand");
+    co_return co_await print_error(process, "cp", "missing file operand");
   const auto target = options.operands.back();
   options.operands.pop_back();
   int status = 0;
@@ -230,16 +231,17 @@ Task<int> copy(ProcessPtr process, Arguments arguments) {
     const bool tree = options.has('r') || options.has('R') || options.has('a');
     const int error = !from ? ENOENT : (from->is_folder() && !tree) ? EISDIR : to.error;
     if (error != 0)
-      status = co_await complain(process, "cp", quoted_error("cannot copy", source, error));
+      status = co_await print_error(process, "cp", quoted_error("cannot copy", source, error));
     else if (!copy_tree(*process, *from, to, 0))
-      status = co_await complain(process, "cp", quoted_error("error writing", target, ENOSPC));
+      status = co_await print_error(process, "cp", quoted_error("error writing", target, ENOSPC));
   }
   co_return status;
 }
 
 Task<int> link(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "sfnTv", {{"symbolic", 's'}, {"force", 'f'}});
-  if (options.operands.empty()) co_return co_await complain(process, "ln", "missing file operand");
+  if (options.operands.empty())
+    co_return co_await print_error(process, "ln", "missing file operand");
   const auto& source = options.operands[0];
   const auto target = options.operands.size() > 1 ? options.operands[1] : base_name(source);
   auto place = process->disk().place(process->path(target), false);
@@ -252,7 +254,7 @@ Task<int> link(ProcessPtr process, Arguments arguments) {
     place.node = nullptr;
   }
   if (place.error != 0 || place.node)
-    co_return co_await complain(
+    co_return co_await print_error(
         process, "ln",
         quoted_error("failed to create link", target, place.error != 0 ? place.error : EEXIST));
   if (options.has('s')) {
@@ -263,7 +265,7 @@ Task<int> link(ProcessPtr process, Arguments arguments) {
   }
   const auto node = process->disk().find(process->path(source));
   if (!node || node->is_folder())
-    co_return co_await complain(process, "ln", quoted_error("failed to access", source, ENOENT));
+    co_return co_await print_error(process, "ln", quoted_error("failed to access", source, ENOENT));
   place.folder->entries[place.name] = node;
   co_return 0;
 }
@@ -294,7 +296,7 @@ Task<int> change_mode(ProcessPtr process, Arguments arguments) {
   for (std::size_t i = 1; i < arguments.size(); ++i)
     if (arguments[i] != "-R" && arguments[i] != "--" && arguments[i] != "-f")
       operands.push_back(arguments[i]);
-  if (operands.size() < 2) co_return co_await complain(process, "chmod", "missing operand");
+  if (operands.size() < 2) co_return co_await print_error(process, "chmod", "missing operand");
   int status = 0;
   for (std::size_t i = 1; i < operands.size(); ++i) {
     const auto node = process->disk().find(process->path(operands[i]));
@@ -302,8 +304,8 @@ Task<int> change_mode(ProcessPtr process, Arguments arguments) {
     if (mode)
       node->mode = *mode;
     else
-      status =
-          co_await complain(process, "chmod", quoted_error("cannot access", operands[i], ENOENT));
+      status = co_await print_error(process, "chmod",
+                                    quoted_error("cannot access", operands[i], ENOENT));
   }
   co_return status;
 }
@@ -316,8 +318,8 @@ Task<int> touch(ProcessPtr process, Arguments arguments) {
   for (const auto& operand : options.operands) {
     const auto place = process->disk().place(process->path(operand));
     if (place.error != 0)
-      status =
-          co_await complain(process, "touch", quoted_error("cannot touch", operand, place.error));
+      status = co_await print_error(process, "touch",
+                                    quoted_error("cannot touch", operand, place.error));
     else if (place.node)
       place.node->modified = process->now();
     else if (!options.has('c'))
@@ -327,7 +329,7 @@ Task<int> touch(ProcessPtr process, Arguments arguments) {
 }
 
 /// One conversion of `stat -c` (coreutils stat(1), "valid format sequences for files").
-std::string told_of(const Inode& node, const std::string& operand, char conversion) {
+std::string reported_of(const Inode& node, const std::string& operand, char conversion) {
   switch (conversion) {
     case 's':
       return std::to_string(node.length());
@@ -374,7 +376,7 @@ Task<int> state(ProcessPtr process, Arguments arguments) {
   for (const auto& operand : options.operands) {
     const auto node = process->disk().find(process->path(operand), options.has('L'));
     if (!node) {
-      status = co_await complain(process, "stat", quoted_error("cannot statx", operand, ENOENT));
+      status = co_await print_error(process, "stat", quoted_error("cannot statx", operand, ENOENT));
       continue;
     }
     const auto format = options.value('c', "  File: %n\n  Size: %s");
@@ -384,7 +386,7 @@ Task<int> state(ProcessPtr process, Arguments arguments) {
         text += format[i];
         continue;
       }
-      text += told_of(*node, operand, format[++i]);
+      text += reported_of(*node, operand, format[++i]);
     }
     text += "\n";
     co_await process->say(text);
@@ -409,14 +411,14 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
   if (set.contains("if")) {
     const auto node = disk.find(process->path(set["if"]));
     if (!node)
-      co_return co_await complain(process, "dd",
-                                  "failed to open '" + set["if"] + "': No such file or directory");
+      co_return co_await print_error(
+          process, "dd", "failed to open '" + set["if"] + "': No such file or directory");
     in = open_inode(disk, node, false);
   }
   if (set.contains("of")) {
     auto place = disk.place(process->path(set["of"]));
     if (place.error != 0)
-      co_return co_await complain(
+      co_return co_await print_error(
           process, "dd",
           "failed to open '" + set["of"] + "': " + std::string{error_text(place.error)});
     if (!place.node) place.node = disk.make_file(place, 0666 & ~process->mask, process->now());
@@ -442,8 +444,8 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
     if (piece.empty()) break;
     const int error = co_await out->write(*process, piece);
     if (error != 0)
-      co_return co_await complain(process, "dd",
-                                  "error writing: " + std::string{error_text(error)});
+      co_return co_await print_error(process, "dd",
+                                     "error writing: " + std::string{error_text(error)});
     bytes += static_cast<double>(piece.size());
     if (static_cast<int>(done) % 64 == 63) co_await process->yield();
   }
@@ -451,7 +453,7 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
     const auto line = fmt::format(
         "{0:.0f}+0 records in\n{0:.0f}+0 records out\n{1:.0f} bytes copied, 0.01 s, 1.0 GB/s\n",
         done, bytes);
-    co_await process->complain(line);
+    co_await process->print_error(line);
   }
   co_return 0;
 }
@@ -478,7 +480,7 @@ Task<int> make_temporary(ProcessPtr process, Arguments arguments) {
   auto start = end;
   while (start != pattern.npos && start > 0 && pattern[start - 1] == 'X') --start;
   if (end == pattern.npos || end - start < 2)
-    co_return co_await complain(process, "mktemp", "too few X's in template '" + pattern + "'");
+    co_return co_await print_error(process, "mktemp", "too few X's in template '" + pattern + "'");
   for (int attempt = 0; attempt < 100; ++attempt) {
     auto path = pattern;
     auto value = static_cast<std::uint64_t>(process->number) * 1000003u +
@@ -489,7 +491,7 @@ Task<int> make_temporary(ProcessPtr process, Arguments arguments) {
           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[(value >> 33) % 62];
     const auto place = process->disk().place(process->path(path));
     if (place.error != 0)
-      co_return co_await complain(
+      co_return co_await print_error(
           process, "mktemp",
           quoted_error("failed to create file via template", pattern, place.error));
     if (place.node) continue;
@@ -537,7 +539,7 @@ Task<int> find(ProcessPtr process, Arguments arguments) {
     if (node)
       find_under(*process, *node, root, pattern, type, depth, text);
     else
-      status = co_await complain(process, "find", "'" + root + "': No such file or directory");
+      status = co_await print_error(process, "find", "'" + root + "': No such file or directory");
   }
   co_await process->say(text);
   co_return status;

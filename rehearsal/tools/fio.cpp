@@ -354,10 +354,10 @@ Task<int> fio(ProcessPtr process, Arguments arguments) {
   }
   if (general.contains("unknown")) {
     const auto text = fmt::format("fio: unrecognized option '{}'\n", general["unknown"]);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
-  if (jobs.empty()) co_return co_await complain(process, "fio", "No job(s) defined");
+  if (jobs.empty()) co_return co_await print_error(process, "fio", "No job(s) defined");
   json::array reports;
   std::map<std::string, json::value> used;
   int status = 0;
@@ -365,7 +365,7 @@ Task<int> fio(ProcessPtr process, Arguments arguments) {
     auto outcome = co_await run_job(process, job);
     if (process->fatal() != 0) co_return 128 + process->fatal();
     if (outcome.error != 0) status = 1;
-    if (!outcome.complaint.empty()) co_await process->complain(outcome.complaint);
+    if (!outcome.complaint.empty()) co_await process->print_error(outcome.complaint);
     if (outcome.drive) used.emplace(outcome.drive->name, use_of(*outcome.drive, 1000));
     reports.push_back(std::move(outcome.report));
   }

@@ -113,9 +113,9 @@ std::string Burn::drawn(double percent) const {
     errors += fmt::format("{} {}{}", client.errors, note, apart);
     const auto gpu =
         std::ranges::find(gpus, client.place, [](auto& one) { return one.part.index; });
-    const bool told = gpu != gpus.end() && !gpu->lost;
-    heat += (told ? fmt::format("{} C ", gpu->celsius) : std::string{"-- "}) + apart;
-    power += (told ? fmt::format("{:.0f} W ", gpu->watts) : std::string{"-- "}) + apart;
+    const bool reported = gpu != gpus.end() && !gpu->lost;
+    heat += (reported ? fmt::format("{} C ", gpu->celsius) : std::string{"-- "}) + apart;
+    power += (reported ? fmt::format("{:.0f} W ", gpu->watts) : std::string{"-- "}) + apart;
   }
   return text + "  errors: " + errors + "  temps: " + heat + "  power: " + power;
 }
@@ -171,7 +171,7 @@ Task<int> gpu_burn(ProcessPtr process, Arguments arguments) {
     const auto text = fmt::format(
         "Couldn't init a GPU test: Error in \"init\": {}\nNo clients are alive!  Aborting\n",
         trouble->text);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 123;  // ENOMEDIUM
   }
   Burn burn{process, request};

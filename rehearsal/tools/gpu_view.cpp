@@ -39,9 +39,9 @@ void add_links(GpuView& gpu, const Machine& machine, const CountersCleared& clea
     const int link = static_cast<int>(i);
     const auto crc = physics.nvlink_crc(gpu.part.index, link);
     const auto past = cleared.nvlink_crc.find(link);
-    const auto told = less(crc, past == cleared.nvlink_crc.end() ? 0 : past->second);
+    const auto reported = less(crc, past == cleared.nvlink_crc.end() ? 0 : past->second);
     // A flit that fails its check is sent again.
-    gpu.links.push_back({.up = up[i], .replays = told, .crc = told});
+    gpu.links.push_back({.up = up[i], .replays = reported, .crc = reported});
   }
 }
 

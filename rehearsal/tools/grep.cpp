@@ -148,7 +148,7 @@ Task<int> grep(ProcessPtr process, Arguments arguments) {
     if (arguments[i] == "-e") patterns.push_back(arguments[i + 1]);
   if (patterns.empty() && options.has('e')) patterns.push_back(options.value('e'));
   if (patterns.empty()) {
-    if (options.operands.empty()) co_return co_await complain(process, "grep", "no pattern", 2);
+    if (options.operands.empty()) co_return co_await print_error(process, "grep", "no pattern", 2);
     patterns.push_back(options.operands.front());
     options.operands.erase(options.operands.begin());
   }
@@ -156,7 +156,7 @@ Task<int> grep(ProcessPtr process, Arguments arguments) {
   for (const auto& pattern : patterns)
     for (const auto line : split(pattern, '\n')) all.emplace_back(line);
   const auto query = make_query(options, all, options.has('E') || arguments[0] == "egrep");
-  if (!query) co_return co_await complain(process, "grep", query.error().what, 2);
+  if (!query) co_return co_await print_error(process, "grep", query.error().what, 2);
   const auto sources = co_await read_sources(process, "grep", options.operands, options.has('s'));
   const bool named = options.has('H') || (options.operands.size() > 1 && !options.has('h'));
   const auto limit = number<std::size_t>(options.value('m')).value_or(SIZE_MAX);

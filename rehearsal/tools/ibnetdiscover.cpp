@@ -50,8 +50,8 @@ std::string hca_text(const SeenSwitch& leaf, const SeenSwitch::Link& link) {
 Task<int> ibnetdiscover(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "C:P:o:t:s", {{"Ca", 'C'}, {"Port", 'P'}});
   if (!options.unknown.empty())
-    co_return co_await complain(process, "ibnetdiscover",
-                                "invalid option -- '" + options.unknown.substr(1) + "'");
+    co_return co_await print_error(process, "ibnetdiscover",
+                                   "invalid option -- '" + options.unknown.substr(1) + "'");
   const auto wanted = options.value('C');
   const auto& machine = process->host.machine();
   for (const auto& adapter : machine.hardware().adapters) {
@@ -76,7 +76,7 @@ Task<int> ibnetdiscover(ProcessPtr process, Arguments arguments) {
       "./libibnetdisc/src/ibnetdisc.c:811; can't open MAD port ({1}:0)\n"
       "ibnetdiscover: iberror: failed: discover failed\n",
       process->number, wanted.empty() ? "(null)" : wanted);
-  co_await process->complain(line);
+  co_await process->print_error(line);
   co_return 255;
 }
 

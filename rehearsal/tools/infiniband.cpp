@@ -86,8 +86,8 @@ std::string about(const Host& host, const Adapter& adapter) {
 Task<int> ibstat(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "lspVh");
   if (!options.unknown.empty())
-    co_return co_await complain(process, "ibstat",
-                                "invalid option -- '" + options.unknown.substr(1) + "'");
+    co_return co_await print_error(process, "ibstat",
+                                   "invalid option -- '" + options.unknown.substr(1) + "'");
   std::string text;
   const auto wanted = options.operands.empty() ? std::string{} : options.operands[0];
   bool any = wanted.empty();
@@ -105,7 +105,7 @@ Task<int> ibstat(ProcessPtr process, Arguments arguments) {
     const auto line = fmt::format(
         "ibpanic: [{}] main: stat of IB device '{}' failed: No such file or directory\n",
         process->number, wanted);
-    co_await process->complain(line);
+    co_await process->print_error(line);
     co_return 255;
   }
   co_await process->say(text);
@@ -133,8 +133,8 @@ Task<int> ibstatus(ProcessPtr process, Arguments arguments) {
 Task<int> ibv_devinfo(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "d:i:lv");
   if (!options.unknown.empty())
-    co_return co_await complain(process, "ibv_devinfo",
-                                "invalid option -- '" + options.unknown.substr(1) + "'");
+    co_return co_await print_error(process, "ibv_devinfo",
+                                   "invalid option -- '" + options.unknown.substr(1) + "'");
   const auto adapters = adapters_of(process->host);
   std::string text;
   if (options.has('l')) {
@@ -163,8 +163,8 @@ Task<int> ibv_devinfo(ProcessPtr process, Arguments arguments) {
         port.link_layer);
   }
   if (text.empty() && !wanted.empty())
-    co_return co_await complain(process, "ibv_devinfo", "IB device '" + wanted + "' wasn't found",
-                                255);
+    co_return co_await print_error(process, "ibv_devinfo",
+                                   "IB device '" + wanted + "' wasn't found", 255);
   if (text.empty()) text = "No IB devices found\n";
   co_await process->say(text);
   co_return adapters.empty() ? 255 : 0;
@@ -253,8 +253,8 @@ Task<int> perfquery(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(
       arguments, "xXSDC:P:arRelGLVt:", {{"extended", 'x'}, {"Ca", 'C'}, {"Port", 'P'}});
   if (!options.unknown.empty())
-    co_return co_await complain(process, "perfquery",
-                                "invalid option -- '" + options.unknown.substr(1) + "'");
+    co_return co_await print_error(process, "perfquery",
+                                   "invalid option -- '" + options.unknown.substr(1) + "'");
   const auto adapters = adapters_of(process->host);
   const auto wanted = options.value('C');
   const auto lid =
@@ -282,7 +282,7 @@ Task<int> perfquery(ProcessPtr process, Arguments arguments) {
       "ibwarn: [{0}] mad_rpc_open_port: can't open UMAD port ({1}:0)\n"
       "perfquery: iberror: failed: Failed to open '{1}' port '0'\n",
       process->number, wanted.empty() ? "(null)" : wanted);
-  co_await process->complain(line);
+  co_await process->print_error(line);
   co_return 1;
 }
 

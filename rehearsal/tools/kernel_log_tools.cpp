@@ -113,7 +113,7 @@ Task<int> dmesg(ProcessPtr process, Arguments arguments) {
   const auto request = read_dmesg(arguments);
   if (!request.wrong.empty()) {
     const auto text = "dmesg: " + request.wrong + "\nTry 'dmesg --help' for more information.\n";
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   std::string text;
@@ -202,7 +202,7 @@ Task<int> journalctl(ProcessPtr process, Arguments arguments) {
         request.wrong.starts_with("--")
             ? fmt::format("journalctl: unrecognized option '{}'\n", request.wrong)
             : fmt::format("journalctl: invalid option -- '{}'\n", request.wrong.substr(1));
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   std::vector<std::string> lines;

@@ -72,7 +72,7 @@ Task<int> desktop_management(ProcessPtr process, Arguments arguments) {
         {"bios-vendor", "American Megatrends International, LLC."}};
     const auto found = known.find(what);
     if (found == known.end())
-      co_return co_await complain(process, "dmidecode", "Invalid string keyword: " + what, 2);
+      co_return co_await print_error(process, "dmidecode", "Invalid string keyword: " + what, 2);
     const auto line = found->second + "\n";
     co_await process->say(line);
     co_return 0;
@@ -96,7 +96,7 @@ Task<int> in_band(ProcessPtr process, Arguments arguments) {
   const Arguments known{"ipmitool", "-c", "sdr", "type", "temperature"};
   if (arguments.size() != known.size() ||
       !std::equal(arguments.begin() + 1, arguments.end(), known.begin() + 1))
-    co_return co_await complain(process, "ipmitool", "only -c sdr type temperature is here");
+    co_return co_await print_error(process, "ipmitool", "only -c sdr type temperature is here");
   const auto& physics = process->host.machine().physics();
   auto text = fmt::format("TEMP_AMBIENT,{:.0f},degrees C,ok\n", physics.inlet_celsius());
   for (std::size_t i = 0; i < hardware(process).cpus.size(); ++i)

@@ -23,7 +23,7 @@ const Drive* controller_named(const Hardware& machine, std::string_view path) {
 }
 
 Task<int> download(ProcessPtr process, const Drive& drive, std::string file) {
-  if (file.empty()) co_return co_await complain(process, "nvme", "no firmware file provided");
+  if (file.empty()) co_return co_await print_error(process, "nvme", "no firmware file provided");
   const Arguments files{file};
   const auto sources = co_await read_sources(process, "nvme", files);
   if (!sources.good) co_return 1;
@@ -33,7 +33,7 @@ Task<int> download(ProcessPtr process, const Drive& drive, std::string file) {
   const std::array<std::string_view, 2> names{drive.name, "nvme"};
   const auto version = version_in(bytes, names);
   if (!version || !damage_of(reader.finish()).empty()) {
-    co_await process->complain(
+    co_await process->print_error(
         "NVMe status: Invalid Firmware Image: The firmware image specified "
         "for activation is invalid and not loaded by the controller(0x107)\n");
     co_return 1;
@@ -47,7 +47,7 @@ Task<int> commit(ProcessPtr process, const Drive& drive, std::string action, std
   auto& machine = process->host.machine();
   const auto image = machine.downloaded_firmware().extract(drive.name);
   if (image.empty()) {
-    co_await process->complain(
+    co_await process->print_error(
         "NVMe status: Invalid Firmware Image: The firmware image specified "
         "for activation is invalid and not loaded by the controller(0x107)\n");
     co_return 1;
@@ -86,7 +86,7 @@ Task<int> nvme_reset(ProcessPtr process, Arguments arguments) {
   const auto path = arguments.size() > 2 ? arguments[2] : std::string{};
   auto& machine = process->host.machine();
   const auto* found = controller_named(machine.hardware(), path);
-  if (found == nullptr) co_return co_await complain(process, path, "No such file or directory");
+  if (found == nullptr) co_return co_await print_error(process, path, "No such file or directory");
   machine.load_staged_firmware(std::string{found->name});
   co_return 0;
 }
@@ -103,11 +103,12 @@ Task<int> nvme_firmware(ProcessPtr process, Arguments arguments) {
                                       {"output-format", 'o'},
                                       {"verbose", 'v'}});
   if (!options.unknown.empty())
-    co_return co_await complain(process, "nvme", "unrecognized option '" + options.unknown + "'");
+    co_return co_await print_error(process, "nvme",
+                                   "unrecognized option '" + options.unknown + "'");
   const auto path = options.operands.empty() ? std::string{} : options.operands[0];
   const auto& hardware = process->host.machine().hardware();
   const auto* found = controller_named(hardware, path);
-  if (found == nullptr) co_return co_await complain(process, path, "No such file or directory");
+  if (found == nullptr) co_return co_await print_error(process, path, "No such file or directory");
   const auto drive = *found;  // a commit changes the machine
   if (what == "fw-download") co_return co_await download(process, drive, options.value('f'));
   if (what == "fw-log") co_return co_await log(process, drive, options.value('o') == "json");
@@ -116,7 +117,7 @@ Task<int> nvme_firmware(ProcessPtr process, Arguments arguments) {
     co_return co_await commit(process, drive, action, options.value('s', "0"));
   }
   const auto text = fmt::format("ERROR: Invalid sub-command '{}' for plugin NVMe\n", what);
-  co_await process->complain(text);
+  co_await process->print_error(text);
   co_return 1;
 }
 

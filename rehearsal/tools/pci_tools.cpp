@@ -128,7 +128,7 @@ Task<int> lspci(ProcessPtr process, Arguments arguments) {
   if (!options.unknown.empty()) {
     const auto text = fmt::format("lspci: invalid option -- '{}'\nUsage: lspci [<switches>]\n",
                                   options.unknown.substr(1));
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   const int verbose = count_of(arguments, 'v'), numeric = count_of(arguments, 'n');

@@ -251,14 +251,14 @@ void save(Process& process, const Request& request, const Program& program, cons
 Task<int> no_device(ProcessPtr process, std::string device) {
   const auto text =
       fmt::format(" IB device {} not found\n Unable to find the Infiniband/RoCE device\n", device);
-  co_await process->complain(text);
+  co_await process->print_error(text);
   co_return 1;
 }
 
 Task<int> timed_out(ProcessPtr process) {
   constexpr VirtualTime kRetries{14};
   co_await process->sleep(kRetries);
-  co_await process->complain(
+  co_await process->print_error(
       " Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\nscnt=128, "
       "ccnt=0\n");
   co_return 1;
@@ -278,7 +278,7 @@ Task<int> serve(ProcessPtr process, const Program& program, Request request) {
   const auto& node = host.machine().name();
   const auto listener = host.network().listen(node, request.port, process);
   if (!listener) {
-    co_await process->complain(
+    co_await process->print_error(
         "Couldn't listen to port 18515\nUnable to open file descriptor for socket connection\n");
     co_return 1;
   }
@@ -344,7 +344,7 @@ Task<int> test_with(ProcessPtr process, const Program& program, Request request)
         "Couldn't connect to {}:{}\nUnable to open file descriptor for socket "
         "connection Unable to init the socket connection\n",
         request.peer, request.port);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   listener->peer = machine.name();
@@ -409,7 +409,7 @@ Task<int> perftest(ProcessPtr process, Arguments arguments) {
         "{}: unrecognized option '{}'\n Invalid Command or flag.\n Please check command line "
         "and run with --help for usage\n",
         name, request.wrong);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   const auto& adapters = process->host.machine().hardware().adapters;
@@ -420,7 +420,7 @@ Task<int> perftest(ProcessPtr process, Arguments arguments) {
     const auto text = fmt::format(
         " Port number 1 state is Down\n Couldn't set the link layer\n Couldn't get context for the "
         "device\n");
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   if (request.peer.empty()) co_return co_await serve(process, *program, request);

@@ -34,7 +34,7 @@ Task<int> sleep(ProcessPtr process, Arguments arguments) {
     const auto one = arguments[i] == "infinity" ? VirtualTime{1e9} : parse_span(arguments[i]);
     if (!one) {
       const auto line = "sleep: invalid time interval '" + arguments[i] + "'\n";
-      co_await process->complain(line);
+      co_await process->print_error(line);
       co_return 1;
     }
     span += *one;
@@ -66,7 +66,7 @@ Task<int> shell(ProcessPtr process, Arguments arguments) {
   };
   if (command) {
     if (i >= arguments.size()) {
-      co_await process->complain("sh: 0: -c requires an argument\n");
+      co_await process->print_error("sh: 0: -c requires an argument\n");
       co_return 2;
     }
     start.script = arguments[i++];
@@ -77,7 +77,7 @@ Task<int> shell(ProcessPtr process, Arguments arguments) {
     const auto node = process->disk().find(process->path(file));
     if (!node || node->is_folder()) {
       const auto line = "sh: 0: cannot open " + file + ": No such file\n";
-      co_await process->complain(line);
+      co_await process->print_error(line);
       co_return 2;
     }
     start.name = file;
@@ -232,7 +232,7 @@ Task<int> timeout(ProcessPtr process, Arguments arguments) {
   }
   const auto span = i < arguments.size() ? parse_span(arguments[i]) : std::nullopt;
   if (!span || i + 1 >= arguments.size()) {
-    co_await process->complain("timeout: invalid time interval or missing operand\n");
+    co_await process->print_error("timeout: invalid time interval or missing operand\n");
     co_return 125;
   }
   Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end()};
@@ -294,7 +294,7 @@ Task<int> kill(ProcessPtr process, Arguments arguments) {
   }
   if (i < arguments.size() && arguments[i] == "--") ++i;
   if (which < 0 || i >= arguments.size()) {
-    co_await process->complain("sh: 1: kill: Illegal argument\n");
+    co_await process->print_error("sh: 1: kill: Illegal argument\n");
     co_return 2;
   }
   int status = 0;
@@ -303,7 +303,7 @@ Task<int> kill(ProcessPtr process, Arguments arguments) {
     const bool own_group = target && *target == 0;
     const bool there = target && process->host.signal(own_group ? -process->group : *target, which);
     if (there) continue;
-    co_await process->complain("sh: 1: kill: No such process\n");
+    co_await process->print_error("sh: 1: kill: No such process\n");
     status = 1;
   }
   co_return status;
@@ -358,7 +358,7 @@ Task<int> test(ProcessPtr process, Arguments arguments) {
   std::string complaint;
   const int status = test_command(*process, arguments, complaint);
   complaint += complaint.empty() ? "" : "\n";
-  co_await process->complain(complaint);
+  co_await process->print_error(complaint);
   co_return status;
 }
 

@@ -75,7 +75,7 @@ Task<int> systemctl(ProcessPtr process, Arguments arguments) {
                                       {"plain", 'a'}});
   if (!options.unknown.empty()) {
     const auto text = fmt::format("systemctl: unrecognized option '{}'\n", options.unknown);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   const auto what = options.operands.empty() ? std::string{"list-units"} : options.operands[0];
@@ -93,7 +93,7 @@ Task<int> systemctl(ProcessPtr process, Arguments arguments) {
       if (!state) status = 1;
     } else if (!state) {
       const auto line = fmt::format("Unit {}.service could not be found.\n", unit);
-      co_await process->complain(line);
+      co_await process->print_error(line);
       co_return 4;
     } else if (const auto timer = timer_of(process->host, unit); timer && what == "stop") {
       timer->signal(9);
@@ -109,7 +109,7 @@ Task<int> systemctl(ProcessPtr process, Arguments arguments) {
           "with error code.\nSee \"systemctl status {0}.service\" and "
           "\"journalctl -xeu {0}.service\" for details.\n",
           unit);
-      co_await process->complain(line);
+      co_await process->print_error(line);
       co_return 1;
     }
   }
@@ -198,7 +198,7 @@ Task<int> ip(ProcessPtr process, Arguments arguments) {
       continue;
     else if (word.starts_with('-')) {
       const auto text = fmt::format("Option \"{}\" is unknown, try \"ip -help\".\n", word);
-      co_await process->complain(text);
+      co_await process->print_error(text);
       co_return 255;
     } else
       words.push_back(word);
@@ -208,7 +208,7 @@ Task<int> ip(ProcessPtr process, Arguments arguments) {
                                          std::string_view{"link"}.starts_with(object));
   if (!known) {
     const auto text = fmt::format("Object \"{}\" is unknown, try \"ip help\".\n", object);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   std::string text;
@@ -246,7 +246,7 @@ Task<int> ip(ProcessPtr process, Arguments arguments) {
 Task<int> ethtool(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "iSmk");
   if (!options.unknown.empty()) {
-    co_await process->complain(
+    co_await process->print_error(
         "ethtool: bad command line argument(s)\nFor more information run ethtool -h\n");
     co_return 1;
   }
@@ -269,7 +269,7 @@ Task<int> ethtool(ProcessPtr process, Arguments arguments) {
     co_await process->say(text);
     co_return 0;
   }
-  co_await process->complain(
+  co_await process->print_error(
       "netlink error: no device matches name (offset 24)\nnetlink error: No such device\n");
   co_return 75;
 }
@@ -307,9 +307,10 @@ Task<int> systemd_run(ProcessPtr process, Arguments arguments) {
     if (name == "--on-unit-inactive") spans.again = parse_span(value);
   }
   if (unit.empty() || !spans.first || i == arguments.size())
-    co_return co_await complain(process, "systemd-run", "a unit, a time and a command are due");
+    co_return co_await print_error(process, "systemd-run", "a unit, a time and a command are due");
   if (timer_of(process->host, unit + ".timer"))
-    co_return co_await complain(process, "systemd-run", "Unit " + unit + ".timer already exists.");
+    co_return co_await print_error(process, "systemd-run",
+                                   "Unit " + unit + ".timer already exists.");
   const auto timer = process->host.fork(nullptr, unit + ".timer");
   if (!timer) co_return 1;
   Arguments command{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};

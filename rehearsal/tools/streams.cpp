@@ -35,9 +35,9 @@ std::string_view error_text(int error) {
   }
 }
 
-Task<int> complain(ProcessPtr process, std::string tool, std::string what, int status) {
+Task<int> print_error(ProcessPtr process, std::string tool, std::string what, int status) {
   const auto line = tool + ": " + what + "\n";
-  co_await process->complain(line);
+  co_await process->print_error(line);
   co_return status;
 }
 
@@ -61,7 +61,8 @@ Task<Sources> read_sources(ProcessPtr process, std::string tool, Arguments opera
       continue;
     }
     sources.good = false;
-    if (!quiet) co_await complain(process, tool, operand + ": " + std::string{error_text(error)});
+    if (!quiet)
+      co_await print_error(process, tool, operand + ": " + std::string{error_text(error)});
   }
   co_return sources;
 }

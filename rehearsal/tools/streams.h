@@ -19,7 +19,7 @@ Task<Sources> read_sources(ProcessPtr process, std::string tool, Arguments opera
                            bool quiet = false);
 
 /// "tool: what" on standard error; returns `status`.
-Task<int> complain(ProcessPtr process, std::string tool, std::string what, int status = 1);
+Task<int> print_error(ProcessPtr process, std::string tool, std::string what, int status = 1);
 
 std::string_view error_text(int error);
 

@@ -284,11 +284,11 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
         "stress-ng: unrecognized option '{}'\nTry 'stress-ng --help' for "
         "more information.\n",
         request.unknown);
-    co_await process->complain(text);
+    co_await process->print_error(text);
     co_return 1;
   }
   if (request.stressors.empty())
-    co_return co_await complain(process, "stress-ng", "error: no stressors specified");
+    co_return co_await print_error(process, "stress-ng", "error: no stressors specified");
   const auto info = fmt::format("stress-ng: info:  [{}] ", process->number);
   std::string hogs;
   for (const auto& each : request.stressors)
@@ -296,7 +296,7 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
   const auto start =
       info + fmt::format("setting to a {:.0f} second run per stressor\n", request.span.count()) +
       info + "dispatching hogs: " + hogs + "\n";
-  co_await process->complain(start);
+  co_await process->print_error(start);
 
   const double took = request.span.count();
   auto loads = hold(machine, request);
@@ -313,7 +313,7 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
   text += fails ? fmt::format("stress-ng: info:  [{}] unsuccessful run completed in {:.2f}s\n",
                               process->number, took)
                 : info + fmt::format("successful run completed in {:.2f}s\n", took);
-  co_await process->complain(text);
+  co_await process->print_error(text);
   if (!request.yaml.empty()) {
     const auto yaml = yaml_text(request, *process, took);
     const auto there = process->disk().find(process->path(request.yaml));

@@ -34,7 +34,7 @@ Task<int> cat(ProcessPtr process, Arguments arguments) {
       const auto node = process->disk().find(process->path(operand));
       if (node && !node->is_folder()) file = open_inode(process->disk(), node, false);
       if (!file)
-        status = co_await complain(
+        status = co_await print_error(
             process, "cat",
             operand + ": " + (node ? "Is a directory" : "No such file or directory"));
     }
@@ -45,8 +45,8 @@ Task<int> cat(ProcessPtr process, Arguments arguments) {
       if (error != 0 || piece.empty()) break;
       const int failure = co_await process->write(1, piece);
       if (failure == 0) continue;
-      co_return co_await complain(process, "cat",
-                                  "write error: " + std::string{error_text(failure)});
+      co_return co_await print_error(process, "cat",
+                                     "write error: " + std::string{error_text(failure)});
     }
   }
   co_return status;
@@ -301,7 +301,7 @@ std::string expanded_set(std::string_view set) {
 
 Task<int> translate(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "dscC");
-  if (options.operands.empty()) co_return co_await complain(process, "tr", "missing operand");
+  if (options.operands.empty()) co_return co_await print_error(process, "tr", "missing operand");
   auto from = expanded_set(options.operands[0]);
   const auto to = options.operands.size() > 1 ? expanded_set(options.operands[1]) : std::string{};
   if (options.has('c') || options.has('C')) {

@@ -307,9 +307,10 @@ TEST_F(CheckProgram, EndsWithZeroOnANodeThatIsWellAndWithOneWhereItIsNot) {
   EXPECT_EQ(well.status, 0) << well.out << well.err;
   EXPECT_THAT(well.out, HasSubstr("well; counts were compared with nothing: no /etc/cupel/check"));
   EXPECT_EQ(lost.status, 1) << lost.err;
-  const auto told = parse_json(lost.out).value();
-  EXPECT_EQ(find(told, "well")->as_bool(), false);
-  EXPECT_THAT(*text_at(find(told, "complaints")->as_array().at(0), "what"), HasSubstr("Xid 79"));
+  const auto reported = parse_json(lost.out).value();
+  EXPECT_EQ(find(reported, "well")->as_bool(), false);
+  EXPECT_THAT(*text_at(find(reported, "complaints")->as_array().at(0), "what"),
+              HasSubstr("Xid 79"));
 }
 
 TEST_F(CheckProgram, ForgetsWhatAPersonHasAcknowledgedAndNothingElse) {

@@ -433,17 +433,17 @@ TEST(Facts, ReadAnNvmeDrivesOwnPages) {
   identity.replace(64, 8, "MPK9FB5Q");
   identity[283] = 1;  // 2^24 bytes
 
-  const auto told = parse_health(health);
+  const auto reported = parse_health(health);
   const auto who = parse_identity(identity);
 
-  ASSERT_TRUE(told && who);
-  EXPECT_EQ(told->warnings, 4);
-  EXPECT_EQ(told->celsius, 41);
-  EXPECT_EQ(told->spare, 98);
-  EXPECT_EQ(told->used, 3);
-  EXPECT_EQ(told->written_bytes, 16 * 512'000.0);
-  EXPECT_EQ(told->power_on_hours, 12345);
-  EXPECT_EQ(told->media_errors, 2);
+  ASSERT_TRUE(reported && who);
+  EXPECT_EQ(reported->warnings, 4);
+  EXPECT_EQ(reported->celsius, 41);
+  EXPECT_EQ(reported->spare, 98);
+  EXPECT_EQ(reported->used, 3);
+  EXPECT_EQ(reported->written_bytes, 16 * 512'000.0);
+  EXPECT_EQ(reported->power_on_hours, 12345);
+  EXPECT_EQ(reported->media_errors, 2);
   EXPECT_EQ(who->serial, "S6EWNE0R300001");
   EXPECT_EQ(who->firmware, "MPK9FB5Q");
   EXPECT_EQ(who->capacity, 16777216);

@@ -423,11 +423,11 @@ TEST_F(NodeJob, IsListedWithAllOthersBelowTheFolder) {
   node("start other --folder " + (jobs / "two").string() + " --limit 60 -- true");
   node("tail --wait 20 --folder " + (jobs / "two").string());
 
-  const auto told = node("list --base " + jobs.string());
+  const auto reported = node("list --base " + jobs.string());
 
-  ASSERT_EQ(lines(told.out).size(), 2u) << told.out;
-  const auto first = json::parse(lines(told.out)[0]).as_object();
-  const auto second = json::parse(lines(told.out)[1]).as_object();
+  ASSERT_EQ(lines(reported.out).size(), 2u) << reported.out;
+  const auto first = json::parse(lines(reported.out)[0]).as_object();
+  const auto second = json::parse(lines(reported.out)[1]).as_object();
   EXPECT_EQ(first.at("folder"), folder.c_str());
   EXPECT_EQ(first.at("name"), "job");
   EXPECT_EQ(first.at("state"), "running");

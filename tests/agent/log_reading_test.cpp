@@ -44,12 +44,12 @@ class LogReading : public ::testing::Test {
 TEST_F(LogReading, ReportsWhereTheLogStandsAndNothingElseWithoutAPosition) {
   log(7, {"NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", "usb 1-1: new device"});
 
-  const auto told = read();
+  const auto reported = read();
 
-  EXPECT_EQ(text_at(told, "boot"), kBoot);
-  EXPECT_EQ(number_at(told, "last"), 8);
-  EXPECT_EQ(find(told, "messages"), nullptr);
-  EXPECT_EQ(text_at(told, "places/gpu1"), "0000:9b:00.0");
+  EXPECT_EQ(text_at(reported, "boot"), kBoot);
+  EXPECT_EQ(number_at(reported, "last"), 8);
+  EXPECT_EQ(find(reported, "messages"), nullptr);
+  EXPECT_EQ(text_at(reported, "places/gpu1"), "0000:9b:00.0");
 }
 
 TEST_F(LogReading, BeginsBehindThePosition) {
@@ -58,9 +58,9 @@ TEST_F(LogReading, BeginsBehindThePosition) {
           "nvme nvme3: I/O 12 QID 4 timeout, aborting",
           "NVRM: Xid (PCI:0000:9b:00): 94, pid=1, name=cupel-burn, Contained: SM"});
 
-  const auto told = read(at(7));
+  const auto reported = read(at(7));
 
-  const auto& rows = find(told, "messages")->as_array();
+  const auto& rows = find(reported, "messages")->as_array();
   ASSERT_EQ(rows.size(), 2);
   EXPECT_EQ(text_at(rows[0], "part"), "gpu1");
   EXPECT_EQ(text_at(rows[0], "pci"), "0000:9b:00.0");
@@ -68,10 +68,10 @@ TEST_F(LogReading, BeginsBehindThePosition) {
   EXPECT_EQ(number_at(rows[0], "count"), 2);
   EXPECT_EQ(number_at(rows[0], "since_boot"), 8);
   EXPECT_EQ(text_at(rows[1], "part"), "nvme3");
-  EXPECT_EQ(number_at(told, "last"), 10);
-  EXPECT_EQ(number_at(told, "lost"), 0);
-  EXPECT_EQ(number_at(told, "records"), 3);
-  EXPECT_FALSE(find(told, "restarted")->as_bool());
+  EXPECT_EQ(number_at(reported, "last"), 10);
+  EXPECT_EQ(number_at(reported, "lost"), 0);
+  EXPECT_EQ(number_at(reported, "records"), 3);
+  EXPECT_FALSE(find(reported, "restarted")->as_bool());
 }
 
 TEST_F(LogReading, CountsTheRecordsThatTheKernelHadOverwritten) {
@@ -86,33 +86,33 @@ TEST_F(LogReading, CountsTheRecordsThatTheKernelHadOverwritten) {
 TEST_F(LogReading, ReadsAnotherBootFromItsBeginningAndSaysSo) {
   log(0, {"Linux version 6.8", "mce: Uncorrected hardware memory error in user-access at 3f0"});
 
-  const auto told = read(LogPosition{"an-earlier-boot", 5000});
+  const auto reported = read(LogPosition{"an-earlier-boot", 5000});
 
-  EXPECT_TRUE(find(told, "restarted")->as_bool());
-  EXPECT_EQ(number_at(told, "lost"), 0);
-  EXPECT_EQ(find(told, "messages")->as_array().size(), 1);
+  EXPECT_TRUE(find(reported, "restarted")->as_bool());
+  EXPECT_EQ(number_at(reported, "lost"), 0);
+  EXPECT_EQ(find(reported, "messages")->as_array().size(), 1);
 }
 
 TEST_F(LogReading, BeginsWithTheBootWhereThatIsAskedFor) {
   log(3, {"mce: Uncorrected hardware memory error in user-access at 3f0", "usb 1-1: new device"});
   node.write("/proc/uptime", "125.10 99.0");
 
-  const auto told = parse_json(log_document(node.tree(), {.whole_boot = true})).value();
+  const auto reported = parse_json(log_document(node.tree(), {.whole_boot = true})).value();
 
-  EXPECT_TRUE(find(told, "from_boot")->as_bool());
-  EXPECT_FALSE(find(told, "restarted")->as_bool());
-  EXPECT_EQ(number_at(told, "lost"), 3) << "before the kernel's oldest record";
-  EXPECT_EQ(find(told, "messages")->as_array().size(), 1);
-  EXPECT_GT(number_at(told, "booted").value_or(0), 1.7e9);
+  EXPECT_TRUE(find(reported, "from_boot")->as_bool());
+  EXPECT_FALSE(find(reported, "restarted")->as_bool());
+  EXPECT_EQ(number_at(reported, "lost"), 3) << "before the kernel's oldest record";
+  EXPECT_EQ(find(reported, "messages")->as_array().size(), 1);
+  EXPECT_GT(number_at(reported, "booted").value_or(0), 1.7e9);
 }
 
 TEST_F(LogReading, HasNoNewsWhereNothingWasLoggedSince) {
   log(1, {"usb 1-1: new device"});
 
-  const auto told = read(at(1));
+  const auto reported = read(at(1));
 
-  EXPECT_TRUE(find(told, "messages")->as_array().empty());
-  EXPECT_EQ(number_at(told, "records"), 0);
+  EXPECT_TRUE(find(reported, "messages")->as_array().empty());
+  EXPECT_EQ(number_at(reported, "records"), 0);
 }
 
 TEST_F(LogReading, KeepsErrorsWhereThereIsNoRoomForAll) {
@@ -124,19 +124,19 @@ TEST_F(LogReading, KeepsErrorsWhereThereIsNoRoomForAll) {
   texts.push_back("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.");
   log(1, texts);
 
-  const auto told = read(at(0));
+  const auto reported = read(at(0));
 
-  const auto& rows = find(told, "messages")->as_array();
+  const auto& rows = find(reported, "messages")->as_array();
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(number_at(rows[0], "code"), 79);
-  EXPECT_GT(number_at(told, "rows_left_out"), 2900);
+  EXPECT_GT(number_at(reported, "rows_left_out"), 2900);
 }
 
 TEST_F(LogReading, SaysWhyTheLogCannotBeRead) {
-  const auto told = read(at(1));
+  const auto reported = read(at(1));
 
-  EXPECT_FALSE(find(told, "readable")->as_bool());
-  EXPECT_THAT(text_at(told, "why").value_or(""), HasSubstr("No such file"));
+  EXPECT_FALSE(find(reported, "readable")->as_bool());
+  EXPECT_THAT(text_at(reported, "why").value_or(""), HasSubstr("No such file"));
 }
 
 TEST_F(LogReading, RefusesAPositionWithoutItsBoot) {

@@ -48,7 +48,7 @@ class RunBoot : public ::testing::Test {
 
   /// Posts are answered here; the image comes from the server.
   int boot(const std::string& order) {
-    BootDoors doors;
+    BootInterfaces doors;
     doors.tree = node_.tree();
     doors.restart = [this] { ++restarts_; };
     doors.console = [this](const std::string& line) { console_.push_back(line); };

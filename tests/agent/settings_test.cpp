@@ -31,10 +31,10 @@ TEST_F(SettingsStage, AreSetReadBackAndPutBack) {
   ASSERT_EQ(set.exit_status, 0) << set.text << set.errors;
   EXPECT_EQ(limit("1"), "600.00\n");
   EXPECT_EQ(read("tools/gpus/0.clocks"), "1410,1410\n");
-  const auto told = found("settings", set);
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(value_of(*told, "settings.set"), 6);
-  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 0);
+  const auto reported = found("settings", set);
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_EQ(value_of(*reported, "settings.set"), 6);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "gpu1"), 0);
 
   const auto back = put_back();
 
@@ -98,11 +98,11 @@ TEST_F(SettingsStage, ThatCannotBePutBackStayInTheRecord) {
 TEST_F(SettingsStage, ThatDidNotTakeNameTheirPart) {
   write("tools/stuck", "");
 
-  const auto told = set({{"power_limit", "600"}});
+  const auto reported = set({{"power_limit", "600"}});
 
-  ASSERT_TRUE(told);
-  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 1);
-  EXPECT_THAT(told->facts.at("settings.gpu1"),
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "gpu1"), 1);
+  EXPECT_THAT(reported->facts.at("settings.gpu1"),
               HasSubstr("expected 600.00, is 700.00; Insufficient Permissions"));
 }
 
@@ -120,11 +120,11 @@ TEST_F(SettingsStage, AfterARestartOnlyPutBackWhatOutlivesOne) {
 }
 
 TEST_F(SettingsStage, SayThatEccNeedsARestart) {
-  const auto told = set({{"ecc", "off"}});
+  const auto reported = set({{"ecc", "off"}});
 
-  ASSERT_TRUE(told);
-  EXPECT_EQ(value_of(*told, "settings.restart"), 2);
-  EXPECT_EQ(value_of(*told, "settings.failed", "gpu0"), 0);
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(value_of(*reported, "settings.restart"), 2);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "gpu0"), 0);
 }
 
 TEST_F(SettingsStage, AreRefusedWhereAGpuIsInUseAndNothingIsTouched) {
@@ -132,9 +132,9 @@ TEST_F(SettingsStage, AreRefusedWhereAGpuIsInUseAndNothingIsTouched) {
 
   const auto output = run("settings", {{"power_limit", "600"}});
 
-  const auto told = found("settings", output);
-  ASSERT_FALSE(told);
-  EXPECT_THAT(told.error().what, HasSubstr("a GPU is in use: GPU-0001, 4711"));
+  const auto reported = found("settings", output);
+  ASSERT_FALSE(reported);
+  EXPECT_THAT(reported.error().what, HasSubstr("a GPU is in use: GPU-0001, 4711"));
   EXPECT_FALSE(fs::exists(at(state("before"))));
 }
 
@@ -142,18 +142,18 @@ TEST_F(SettingsStage, OutOfTheGpusOwnRangeAreRefusedWithIt) {
   for (const auto& [with, why] : std::initializer_list<std::pair<Parameters, const char*>>{
            {{{"power_limit", "900"}}, "gpu0: power_limit 900 W is not between 200.00 and 700.00 W"},
            {{{"gpu_clocks", "210,2500"}}, "gpu_clocks 210,2500 MHz is above its most, 1980 MHz"}}) {
-    const auto told = set(with);
+    const auto reported = set(with);
 
-    ASSERT_FALSE(told);
-    EXPECT_THAT(told.error().what, HasSubstr(why));
+    ASSERT_FALSE(reported);
+    EXPECT_THAT(reported.error().what, HasSubstr(why));
   }
   EXPECT_EQ(limit("0"), "700.00\n");
 }
 
 TEST_F(SettingsStage, OfApplicationClocksAreSetReadBackAndPutBack) {
-  const auto told = set({{"app_clocks", "2619, 1980"}});
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 0);
+  const auto reported = set({{"app_clocks", "2619, 1980"}});
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_EQ(value_of(*reported, "settings.failed", "gpu1"), 0);
   EXPECT_EQ(read("tools/gpus/1.ac"), "2619, 1980\n");
 
   const auto back = put_back();
@@ -172,22 +172,22 @@ constexpr const char* kDeprecated =
 TEST_F(SettingsStage, OfApplicationClocksThatADriverNoLongerHasNameTheOther) {
   write("tools/gpus/1.ac", kDeprecated);
 
-  const auto told = set({{"app_clocks", "2619,1980"}});
+  const auto reported = set({{"app_clocks", "2619,1980"}});
 
-  ASSERT_TRUE(told);
-  EXPECT_EQ(value_of(*told, "settings.failed", "gpu0"), 0);
-  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 1);
-  EXPECT_THAT(told->facts.at("settings.gpu1"), HasSubstr("use gpu_clocks"));
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "gpu0"), 0);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "gpu1"), 1);
+  EXPECT_THAT(reported->facts.at("settings.gpu1"), HasSubstr("use gpu_clocks"));
   EXPECT_EQ(read("tools/gpus/1.ac"), kDeprecated);
 }
 
 TEST_F(SettingsStage, ThatTheToolTookWithAWarningAndDidNotMakeHaveFailed) {
   write("tools/no-clocks", "");
 
-  const auto told = set({{"app_clocks", "2619,1980"}});
+  const auto reported = set({{"app_clocks", "2619,1980"}});
 
-  ASSERT_TRUE(told);
-  EXPECT_THAT(told->facts.at("settings.gpu0"),
+  ASSERT_TRUE(reported);
+  EXPECT_THAT(reported->facts.at("settings.gpu0"),
               HasSubstr("expected 2619,1980, is 1593,1275; Setting applications clocks is not"));
 }
 
@@ -269,10 +269,10 @@ class InterruptSettings : public SettingsStage {
 TEST_F(InterruptSettings, GoToTheNodeOfTheirHcaAndBackAndIrqbalanceWithThem) {
   write("tools/irqbalance", "active\n");
 
-  const auto told = set({{"irq_affinity", "local"}});
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(value_of(*told, "settings.failed", "irq 33"), 0);
-  EXPECT_EQ(value_of(*told, "settings.failed", "irqbalance"), 0);
+  const auto reported = set({{"irq_affinity", "local"}});
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_EQ(value_of(*reported, "settings.failed", "irq 33"), 0);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "irqbalance"), 0);
   EXPECT_EQ(irq33(), "4-7,12-15\n");
   EXPECT_EQ(read("tools/irqbalance"), "inactive\n");
 
@@ -290,15 +290,15 @@ TEST_F(InterruptSettings, ThatTheKernelKeepsFailWhereTheyAreFarAndNotWhereTheyAr
   link("node/proc/irq/34/smp_affinity_list", far.path());
   link("node/proc/irq/35/smp_affinity_list", near.path());
 
-  const auto told = set({{"irq_affinity", "local"}});
+  const auto reported = set({{"irq_affinity", "local"}});
   const auto back = put_back();
 
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(value_of(*told, "settings.failed", "irq 34"), 1);
-  EXPECT_THAT(told->facts.at("settings.irq 34"),
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_EQ(value_of(*reported, "settings.failed", "irq 34"), 1);
+  EXPECT_THAT(reported->facts.at("settings.irq 34"),
               HasSubstr("irq: expected 4-7,12-15, is 0-3; the kernel keeps it where it is"));
-  EXPECT_EQ(value_of(*told, "settings.failed", "irq 35"), 0);
-  EXPECT_EQ(value_of(*told, "settings.failed", "irq 36"), std::nullopt);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "irq 35"), 0);
+  EXPECT_EQ(value_of(*reported, "settings.failed", "irq 36"), std::nullopt);
   ASSERT_TRUE(back);
   EXPECT_EQ(value_of(*back, "settings.left"), 0) << "they are as they were";
   EXPECT_EQ(irq33(), "0-15\n");
@@ -397,10 +397,10 @@ TEST_F(SettingsStage, ThatNoPlanAsksForAreRefusedByTheNodeToo) {
 TEST_F(SettingsStage, AreNotMadeWhereWhatWasBeforeCannotBeWritten) {
   write("node/var/lib/cupel", "a file\n");
 
-  const auto told = set({{"power_limit", "600"}});
+  const auto reported = set({{"power_limit", "600"}});
 
-  ASSERT_FALSE(told);
-  EXPECT_THAT(told.error().what, HasSubstr("/var/lib/cupel/settings cannot be made"));
+  ASSERT_FALSE(reported);
+  EXPECT_THAT(reported.error().what, HasSubstr("/var/lib/cupel/settings cannot be made"));
   EXPECT_EQ(limit("0"), "700.00\n");
 }
 
@@ -430,10 +430,10 @@ TEST(Setting, OfAToolThatHangsSaysSo) {
 TEST_F(SettingsStage, OfAGpuThatReportsNoneAreRefused) {
   write("tools/gpus/1.ecc", "[N/A]\n");
 
-  const auto told = set({{"persistence", "on"}, {"ecc", "off"}});
+  const auto reported = set({{"persistence", "on"}, {"ecc", "off"}});
 
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().what, "gpu1 does not report its ECC mode: it cannot be put back");
+  ASSERT_FALSE(reported);
+  EXPECT_EQ(reported.error().what, "gpu1 does not report its ECC mode: it cannot be put back");
   EXPECT_EQ(read("tools/gpus/0.pm"), "Disabled\n");
 }
 
@@ -481,9 +481,9 @@ class TimedSettings : public SettingsStage {
   TimedSettings() { fs::create_directories(at("node/etc/systemd/system")); }
 
   void set_for_an_hour() const {
-    const auto told = set({{"power_limit", "600"}, {"at_most", "1h"}});
-    ASSERT_TRUE(told) << told.error().what;
-    ASSERT_TRUE(told->unknown.empty()) << told->unknown[0].why;
+    const auto reported = set({{"power_limit", "600"}, {"at_most", "1h"}});
+    ASSERT_TRUE(reported) << reported.error().what;
+    ASSERT_TRUE(reported->unknown.empty()) << reported->unknown[0].why;
     ASSERT_EQ(limit("0"), "600.00\n");
   }
   /// As systemd does when the timer fires: with a PATH of its own.
@@ -583,12 +583,12 @@ TEST_F(TimedSettings, AreGuardedForThisBootAloneWhereOthersMayWriteUnits) {
   fs::permissions(at("node/etc/systemd/system"), fs::perms{0777});
   write("tools/transient", "");
 
-  const auto told = set({{"power_limit", "600"}, {"at_most", "1h"}});
+  const auto reported = set({{"power_limit", "600"}, {"at_most", "1h"}});
 
-  ASSERT_TRUE(told);
+  ASSERT_TRUE(reported);
   EXPECT_FALSE(there(unit("service")));
-  ASSERT_EQ(told->unknown.size(), 1u);
-  EXPECT_THAT(told->unknown[0].why,
+  ASSERT_EQ(reported->unknown.size(), 1u);
+  EXPECT_THAT(reported->unknown[0].why,
               AllOf(HasSubstr("no timer could be laid on its disk"), HasSubstr("mode 0777")));
   EXPECT_THAT(read("tools/transient"),
               AllOf(HasSubstr("--unit=cupel-settings\n--on-active=3600\n"),
@@ -601,12 +601,12 @@ TEST_F(TimedSettings, AreGuardedForThisBootAloneWhereOthersMayWriteUnits) {
 TEST_F(TimedSettings, AreReportedToHaveNoTimerWhereNoneCouldBeMade) {
   write("tools/no-timers", "");
 
-  const auto told = set({{"power_limit", "600"}});
+  const auto reported = set({{"power_limit", "600"}});
 
-  ASSERT_TRUE(told);
-  ASSERT_EQ(told->unknown.size(), 1u);
-  EXPECT_THAT(told->unknown[0].why, AllOf(HasSubstr("absent: it is put back by the run alone"),
-                                          HasSubstr("Read-only file system")));
+  ASSERT_TRUE(reported);
+  ASSERT_EQ(reported->unknown.size(), 1u);
+  EXPECT_THAT(reported->unknown[0].why, AllOf(HasSubstr("absent: it is put back by the run alone"),
+                                              HasSubstr("Read-only file system")));
   EXPECT_FALSE(there(unit("timer")));
   EXPECT_EQ(limit("0"), "600.00\n");
 }
@@ -614,11 +614,11 @@ TEST_F(TimedSettings, AreReportedToHaveNoTimerWhereNoneCouldBeMade) {
 TEST_F(TimedSettings, AreReportedToHaveNoTimerWhereTheProgramCannotBeKept) {
   write(state("cupel-node/in-its-place"), "");
 
-  const auto told = set({{"power_limit", "600"}});
+  const auto reported = set({{"power_limit", "600"}});
 
-  ASSERT_TRUE(told) << told.error().what;
-  ASSERT_EQ(told->unknown.size(), 1u);
-  EXPECT_THAT(told->unknown[0].why, HasSubstr("cupel-node: Is a directory"));
+  ASSERT_TRUE(reported) << reported.error().what;
+  ASSERT_EQ(reported->unknown.size(), 1u);
+  EXPECT_THAT(reported->unknown[0].why, HasSubstr("cupel-node: Is a directory"));
   EXPECT_FALSE(there(unit("timer")));
 }
 

@@ -329,10 +329,11 @@ TEST(Watch, JoinsKernelMessagesToTheirParts) {
   kernel.say("pcieport 0000:15:01.0: pciehp: Slot(8): Link Down");
   watch.listen(1);
 
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const auto* line : watched.of("message"))
-    told.push_back(*text_at(*line, "class") + " " + *text_at(*line, "part"));
-  EXPECT_THAT(told, ElementsAre("xid gpu3", "mlx5 mlx5_7", "link mlx5_9", "pcie pci 0000:15:01.0"));
+    reported.push_back(*text_at(*line, "class") + " " + *text_at(*line, "part"));
+  EXPECT_THAT(reported,
+              ElementsAre("xid gpu3", "mlx5 mlx5_7", "link mlx5_9", "pcie pci 0000:15:01.0"));
   EXPECT_EQ(number_at(*watched.of("message")[0], "code"), 79);
 }
 

@@ -32,11 +32,12 @@ TEST(Process, TellsBothOutputsAndTheExitStatus) {
 
 TEST(Process, GetsItsInputAndEnvironmentAndNoShell) {
   const auto ran = run({.argv = {"cat"}, .input = std::string(1'000'000, 'x')}).value();
-  const auto told = run({.argv = {"printenv", "CUPEL_TEST"}, .environment = {"CUPEL_TEST=a b"}});
+  const auto reported =
+      run({.argv = {"printenv", "CUPEL_TEST"}, .environment = {"CUPEL_TEST=a b"}});
   const auto plain_words = run({.argv = {"echo", "$HOME; *"}});
 
   EXPECT_EQ(ran.output.size(), 1'000'000u);
-  EXPECT_EQ(told.value().output, "a b\n");
+  EXPECT_EQ(reported.value().output, "a b\n");
   EXPECT_EQ(plain_words.value().output, "$HOME; *\n");
 }
 

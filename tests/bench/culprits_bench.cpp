@@ -33,7 +33,7 @@ struct World {
   std::string_view name;
   Routes routes = Routes::shifted;
   bool has_tables = false;
-  Routing told = Routing::unknown;
+  Routing reported = Routing::unknown;
   int connections = 1;
   bool traced = false;  // nodes may read the port counters of switches
 };
@@ -108,7 +108,7 @@ SimulatedFabric fabric_of(const World& world, Draw& draw, int most_nodes) {
   fabric.dips_again = draw() % 2 == 0 ? 0.3 : 0;
   fabric.routes = world.routes;
   fabric.has_tables = world.has_tables;
-  fabric.told = world.told;
+  fabric.reported = world.reported;
   fabric.connections = world.connections;
   return fabric;
 }

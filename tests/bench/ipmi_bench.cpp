@@ -78,8 +78,8 @@ Task<Result<bmc::PowerState>> power_of(bmc::ipmi::Transport& transport, std::str
   const auto one = bmc::ipmi::open(transport, host, access, kUser, password);
   const auto state = co_await one->power.state(deadline);
   co_await one->log_out();
-  CO_TRY(const auto told, state);
-  co_return told.value;
+  CO_TRY(const auto reported, state);
+  co_return reported.value;
 }
 
 Task<Answers> ours_of(const Farm& farm, int suite) {

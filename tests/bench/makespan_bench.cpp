@@ -30,19 +30,20 @@ using test::step_of;
 double hours(seconds span) { return static_cast<double>(span.count()) / 3600; }
 
 /// Whatever the curve of any level says above its limit.
-double most_over(const engine::Forecast& told) {
+double most_over(const engine::Forecast& reported) {
   double over = 0;
-  for (const auto& level : told.levels)
+  for (const auto& level : reported.levels)
     if (level.limit_watts > 0) over = std::max(over, level.peak_watts - level.limit_watts);
   return over;
 }
 
 void row(std::string_view name, const playbooks::Plan& plan, const inventory::Inventory& site) {
-  const auto told = engine::forecast(plan, site);
+  const auto reported = engine::forecast(plan, site);
   fmt::print(
       "{:<34} {:8.2f} h, bound {:8.2f} h, over it {:5.1f} %, over a limit by {:.0f} W{}: {}\n",
-      name, hours(told.end), hours(told.bound()), 100 * (told.over_bound() - 1), most_over(told),
-      told.never.empty() ? "" : ", NOT ALL CAN BEGIN", told.bounds.front().what);
+      name, hours(reported.end), hours(reported.bound()), 100 * (reported.over_bound() - 1),
+      most_over(reported), reported.never.empty() ? "" : ", NOT ALL CAN BEGIN",
+      reported.bounds.front().what);
 }
 
 /// As new-rack does them, and a soak of this length.
@@ -160,7 +161,7 @@ void many(int nodes) {
   auto plan = plan_of(site, steps);
   plan.limits["push"] = 2;
   const auto made = bench::cpu_seconds() - begun;
-  const auto told = engine::forecast(plan, site);
+  const auto reported = engine::forecast(plan, site);
   const auto took = bench::cpu_seconds() - begun - made;
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -168,8 +169,8 @@ void many(int nodes) {
       "forecast of {} nodes x 40 steps: {:.2f} s of a core, {:.0f} steps/s, {:.1f} % over the "
       "bound, {} "
       "MiB: {}\n",
-      nodes, took, static_cast<double>(told.begun) / took, 100 * (told.over_bound() - 1),
-      used.ru_maxrss / 1024, told.bounds.front().what);
+      nodes, took, static_cast<double>(reported.begun) / took, 100 * (reported.over_bound() - 1),
+      used.ru_maxrss / 1024, reported.bounds.front().what);
 }
 
 /// Offers, starts and ends alone: nodes that do one step after the other, `wide` of them loaded at

@@ -72,8 +72,8 @@ int stand(int nodes, const fs::path& folder, int in, int out) {
   std::latch up{nodes};
   for (const auto& node : spec->nodes)
     rack.post(node.name, [&up](rehearsal::Machine& machine) {
-      machine.subscribe([&up, told = false](rehearsal::Machine::Event event) mutable {
-        if (event == rehearsal::Machine::Event::booted && !std::exchange(told, true))
+      machine.subscribe([&up, reported = false](rehearsal::Machine::Event event) mutable {
+        if (event == rehearsal::Machine::Event::booted && !std::exchange(reported, true))
           up.count_down();
       });
       machine.press(rehearsal::Reset::on);
@@ -195,11 +195,11 @@ Task<Result<bool>> says_its_name(const inventory::Node* node, inventory::KnownKe
   const auto deadline = Deadline::in(60s);
   auto session = co_await ssh::connect(node->name, node->ssh, *keys, deadline);
   if (!session) co_return std::move(session).error();
-  std::string told;
-  const auto into = [&told](ssh::Stream, std::string_view piece) { told += piece; };
+  std::string reported;
+  const auto into = [&reported](ssh::Stream, std::string_view piece) { reported += piece; };
   auto ran = co_await (*session)->run("uname -n", {}, into, deadline);
   if (!ran) co_return std::move(ran).error();
-  co_return trimmed(told) == node->name;
+  co_return trimmed(reported) == node->name;
 }
 
 void run_on_all(Judge& judge, const inventory::Inventory& site) {

@@ -44,21 +44,21 @@ TEST_F(Accounts, LeavesOutTheSlotsThatADellHasEmpty) {
   have({{"1", ""}, {"2", "admin"}, {"3", ""}, {"16", "audit"}});
   const auto bmc = open();
 
-  const auto told = run(bmc->accounts.read(soon()));
+  const auto reported = run(bmc->accounts.read(soon()));
   run(bmc->log_out());
 
-  EXPECT_THAT(told->value, ElementsAre(Account{.id = "2",
-                                               .user = "admin",
-                                               .role = "Administrator",
-                                               .enabled = true,
-                                               .locked = false,
-                                               .source = uri("2")},
-                                       Account{.id = "16",
-                                               .user = "audit",
-                                               .role = "Administrator",
-                                               .enabled = true,
-                                               .locked = false,
-                                               .source = uri("16")}));
+  EXPECT_THAT(reported->value, ElementsAre(Account{.id = "2",
+                                                   .user = "admin",
+                                                   .role = "Administrator",
+                                                   .enabled = true,
+                                                   .locked = false,
+                                                   .source = uri("2")},
+                                           Account{.id = "16",
+                                                   .user = "audit",
+                                                   .role = "Administrator",
+                                                   .enabled = true,
+                                                   .locked = false,
+                                                   .source = uri("16")}));
 }
 
 TEST_F(Accounts, FindsTheAccountByItsUserInWhateverSlot) {

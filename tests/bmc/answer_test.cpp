@@ -129,7 +129,7 @@ TEST(Answer, ReadsAMessageThatIsNoArrayAndHasNoText) {
   const json::value body{
       {"error", {{"@Message.ExtendedInfo", {{"MessageId", "iLO.2.15.Unauthorized"}}}}}};
 
-  EXPECT_EQ(told_messages(body), "iLO.2.15.Unauthorized");
+  EXPECT_EQ(reported_messages(body), "iLO.2.15.Unauthorized");
 }
 
 TEST(Answer, TakesTheEtagFromTheBodyWhereNoHeaderHasIt) {

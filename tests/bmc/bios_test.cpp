@@ -91,9 +91,9 @@ class Bios : public Acting {
   }
   Result<BiosSettings> settings() {
     const auto bmc = open();
-    auto told = run(bmc->bios.read(soon()));
+    auto reported = run(bmc->bios.read(soon()));
     run(bmc->log_out());
-    return told;
+    return reported;
   }
   void refuse(const std::string& id, const std::string& text) {
     server.misbehave(
@@ -287,10 +287,10 @@ TEST_F(Bios, ArePendingByAJobOnALaterPageOfALongQueue) {
   server.set(old, json::value{{"JobType", "BIOSConfiguration"}, {"JobState", "Completed"}});
   server.set(scheduled, json::value{{"JobType", "BIOSConfiguration"}, {"JobState", "Scheduled"}});
 
-  const auto told = settings();
+  const auto reported = settings();
 
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(told->pending, uefi());
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_EQ(reported->pending, uefi());
 }
 
 TEST_F(Bios, SaysThatAttributesMayComeBackWhereThereAreNone) {

@@ -15,10 +15,10 @@ class Boot : public OverHttps {
   }
   Result<BootOverride> seen() {
     const auto bmc = open();
-    const auto told = run(bmc->boot.read(soon()));
+    const auto reported = run(bmc->boot.read(soon()));
     run(bmc->log_out());
-    if (!told) return told.error();
-    return told->value;
+    if (!reported) return reported.error();
+    return reported->value;
   }
 };
 

@@ -112,8 +112,8 @@ class CapturedWrites : public ::testing::TestWithParam<Expected> {
   }
   Result<Protocol> boot(BootOverride wanted) { return run(bmc->boot.set(wanted, soon())); }
   BootOverride seen() {
-    auto told = run(bmc->boot.read(soon()));
-    return told ? told->value : BootOverride{};
+    auto reported = run(bmc->boot.read(soon()));
+    return reported ? reported->value : BootOverride{};
   }
 
   test::Done machine;
@@ -244,8 +244,8 @@ TEST_P(CapturedWrites, TurnsItsLocatorLightOnAndOff) {
   const bool dpu = std::string_view{GetParam().machine}.find("dpu") != std::string_view::npos ||
                    std::string_view{GetParam().machine}.find("bluefield") != std::string_view::npos;
   const auto located = [&] {
-    const auto told = run(bmc->locator.read(soon()));
-    return told && told->value;
+    const auto reported = run(bmc->locator.read(soon()));
+    return reported && reported->value;
   };
 
   const auto on = run(bmc->locator.set(true, soon()));
@@ -307,9 +307,9 @@ TEST_P(CapturedWrites, StagesABiosSettingWhichTheNextBootMakesTrue) {
   const auto after = run(bmc->bios.read(soon()));
 
   if (name.empty()) {
-    const auto told = run(bmc->bios.stage({{"Anything", true}}, soon()));
-    EXPECT_FALSE(told);
-    EXPECT_GT(told.error().what.size(), 20u);
+    const auto reported = run(bmc->bios.stage({{"Anything", true}}, soon()));
+    EXPECT_FALSE(reported);
+    EXPECT_GT(reported.error().what.size(), 20u);
     return;
   }
   ASSERT_TRUE(staged) << staged.error().what;

@@ -26,7 +26,7 @@ ConsoleWay ssh(bool enabled, int port, const char* command = "") {
 const Ways kWays[] = {
     {"nvidia_viking", {sol(true, 623)}},
     {"supermicro", {sol(true, 623), ssh(true, 22, "cd system1/sol1; start")}},
-    // Its list is empty; its command shell opens one. The port of IPMI is not told.
+    // Its list is empty; its command shell opens one. The port of IPMI is not reported.
     {"dell", {sol(true, 0), ssh(true, 22, "console com2")}},
     // IPMI is off as delivered.
     {"hpe", {sol(false, 623), ssh(true, 22, "vsp")}},

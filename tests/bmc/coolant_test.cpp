@@ -11,7 +11,7 @@ class Coolant : public ReadingTree {
     tree.documents[collection] = list_of({collection + "/1"});
     put(collection + "/1", text);
   }
-  static std::map<std::string, std::string> told(const Sensors& seen) {
+  static std::map<std::string, std::string> reported(const Sensors& seen) {
     std::map<std::string, std::string> all;
     for (const auto& one : seen.sensors)
       all[one.name] = one.value ? plain(*one.value) + " " + one.unit : one.state;
@@ -35,7 +35,7 @@ TEST_F(Coolant, OfAChassisIsReadFromItsConnectors) {
 
   const auto seen = sensors();
 
-  EXPECT_EQ(told(seen),
+  EXPECT_EQ(reported(seen),
             (std::map<std::string, std::string>{
                 {"inlet flow", "8.5 L/min"}, {"inlet supply", "32 °C"}, {"tray", "Warning"}}));
 }
@@ -57,9 +57,10 @@ TEST_F(Coolant, OfARackIsReadFromItsUnitsAndLoops) {
 
   const auto seen = sensors();
 
-  EXPECT_EQ(told(seen), (std::map<std::string, std::string>{{"facility heat removed", "50000 W"},
-                                                            {"rack return", "45.5 °C"},
-                                                            {"loop supply pressure", "210 kPa"}}));
+  EXPECT_EQ(reported(seen),
+            (std::map<std::string, std::string>{{"facility heat removed", "50000 W"},
+                                                {"rack return", "45.5 °C"},
+                                                {"loop supply pressure", "210 kPa"}}));
   EXPECT_TRUE(is_unknown(seen.unknown, "CoolingLoops 2"));
 }
 

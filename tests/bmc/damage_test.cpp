@@ -192,11 +192,11 @@ class Comparison {
     if (holds(at_, "/UpdateService")) return {"firmware"};
     // An XCC's BIOS attributes have the MACs of adapters that tell none.
     if (holds(at_, "/Bios")) return {"MACs"};
-    Names told{"slot", "PCIe link", "manufacturer", "model", "firmware"};
+    Names reported{"slot", "PCIe link", "manufacturer", "model", "firmware"};
     // The serial number of a machine may be its chassis's alone (GB200).
     if (at_ == "/redfish/v1/Chassis" || is_member("/redfish/v1/Chassis")) {
-      told.insert("serial");
-      return told;
+      reported.insert("serial");
+      return reported;
     }
     // A card that says nothing of itself is known by its PCI ids (DGX H100), or by the device in
     // its vendor's list (HPE).
@@ -204,10 +204,10 @@ class Comparison {
     const bool no_system = at_ == "/redfish/v1/Systems";
     if (!holds(at_, "/PCIeDevices") && !holds(at_, "/Devices") && !is_system() && !no_system)
       return {};
-    told.insert({"name", "kind", "MACs"});
+    reported.insert({"name", "kind", "MACs"});
     // A System links to the memories, which tell the size of each GPU.
-    if (is_system()) told.insert("size");
-    return told;
+    if (is_system()) reported.insert("size");
+    return reported;
   }
   bool is_member(std::string_view collection) const {
     return at_.starts_with(collection) && at_.rfind('/') == collection.size();

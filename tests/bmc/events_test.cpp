@@ -109,12 +109,12 @@ TEST_F(EventStream, TellsWhatHappensWhenItHappens) {
   ASSERT_TRUE(events);
 
   server.publish(": keep-alive\n\n" + message(kPowerOff));
-  const auto told = run(events->next(soon()));
+  const auto reported = run(events->next(soon()));
 
   EXPECT_EQ(events->way(), "SSE");
-  ASSERT_TRUE(told) << told.error().what;
-  ASSERT_EQ(told->size(), 1u);
-  EXPECT_EQ((*told)[0].kind, Event::Kind::power);
+  ASSERT_TRUE(reported) << reported.error().what;
+  ASSERT_EQ(reported->size(), 1u);
+  EXPECT_EQ((*reported)[0].kind, Event::Kind::power);
   run(events->close());
   run(bmc->log_out());
 }
@@ -220,12 +220,12 @@ TEST_F(PolledStream, TellsAChangeOfPower) {
   look_at_first(*events);
   turn_off();
 
-  const auto told = run(events->next(soon()));
+  const auto reported = run(events->next(soon()));
 
-  ASSERT_TRUE(told) << told.error().what;
-  ASSERT_EQ(told->size(), 1u);
-  EXPECT_EQ((*told)[0].kind, Event::Kind::power);
-  EXPECT_EQ((*told)[0].entry.message, "power: on, then off");
+  ASSERT_TRUE(reported) << reported.error().what;
+  ASSERT_EQ(reported->size(), 1u);
+  EXPECT_EQ((*reported)[0].kind, Event::Kind::power);
+  EXPECT_EQ((*reported)[0].entry.message, "power: on, then off");
 }
 
 TEST_F(PolledStream, TellsAChangeOfPowerThatItSawBeforeItWasCancelledInTheLog) {
@@ -243,12 +243,12 @@ TEST_F(PolledStream, TellsAChangeOfPowerThatItSawBeforeItWasCancelledInTheLog) {
   const auto way_to_log = server.asked().requests + 3;
   const auto cancelled = cancelled_at_request(way_to_log, events->next(soon()));
 
-  const auto told = run(events->next(soon()));
+  const auto reported = run(events->next(soon()));
 
   EXPECT_EQ(cancelled.error().code, Code::kCancelled);
-  ASSERT_TRUE(told) << told.error().what;
-  ASSERT_EQ(told->size(), 1u);
-  EXPECT_EQ((*told)[0].entry.message, "power: on, then off");
+  ASSERT_TRUE(reported) << reported.error().what;
+  ASSERT_EQ(reported->size(), 1u);
+  EXPECT_EQ((*reported)[0].entry.message, "power: on, then off");
 }
 
 }  // namespace

@@ -41,20 +41,20 @@ TEST_F(OneBmcTest, AsksRedfishAloneWhereThatAnswers) {
   redfish.power = PowerState::on;
   ipmi.power = PowerState::off;
 
-  const auto told = run(bmc->power.state(soon()));
+  const auto reported = run(bmc->power.state(soon()));
 
-  ASSERT_TRUE(told);
-  EXPECT_EQ(*told, (Sourced<PowerState>{PowerState::on, Protocol::redfish}));
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(*reported, (Sourced<PowerState>{PowerState::on, Protocol::redfish}));
   EXPECT_THAT(ipmi.asked, IsEmpty());
 }
 
 TEST_F(OneBmcTest, WhatRedfishLacksComesFromIpmiAndSaysSo) {
   ipmi.sensors = Sensors{.by = Protocol::ipmi};
 
-  const auto told = run(bmc->sensors.read(soon()));
+  const auto reported = run(bmc->sensors.read(soon()));
 
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(told->by, Protocol::ipmi);
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_EQ(reported->by, Protocol::ipmi);
 }
 
 TEST_F(OneBmcTest, DoesNotAskRedfishAgainForAVerbThatItDoesNotHave) {
@@ -74,9 +74,9 @@ TEST_F(OneBmcTest, AsksRedfishAgainOnceItCanBeReachedAgain) {
   ASSERT_EQ(run(bmc->power.state(soon()))->by, Protocol::ipmi);
   redfish.all.reset();
 
-  const auto told = run(bmc->power.state(soon()));
+  const auto reported = run(bmc->power.state(soon()));
 
-  EXPECT_EQ(told->by, Protocol::redfish);
+  EXPECT_EQ(reported->by, Protocol::redfish);
 }
 
 TEST_F(OneBmcTest, NeverGoesAroundARefusalByTheOtherProtocol) {
@@ -85,11 +85,11 @@ TEST_F(OneBmcTest, NeverGoesAroundARefusalByTheOtherProtocol) {
                           Code::kConflict, Code::kFailed, Code::kMalformed}) {
     redfish.all = Error{code, "no"};
 
-    const auto told = run(bmc->power.state(soon()));
+    const auto reported = run(bmc->power.state(soon()));
 
-    ASSERT_FALSE(told);
-    EXPECT_EQ(told.error().code, code);
-    EXPECT_EQ(told.error().what, "no");
+    ASSERT_FALSE(reported);
+    EXPECT_EQ(reported.error().code, code);
+    EXPECT_EQ(reported.error().what, "no");
   }
   EXPECT_THAT(ipmi.asked, IsEmpty());
 }
@@ -173,20 +173,21 @@ TEST_F(OneBmcTest, TellsBothErrorsWhereBothFail) {
   redfish.all = Error{Code::kUnreachable, "HTTPS: connection refused"};
   ipmi.all = Error{Code::kTimeout, "RMCP+: no answer"};
 
-  const auto told = run(bmc->power.state(soon()));
+  const auto reported = run(bmc->power.state(soon()));
 
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().code, Code::kTimeout);
-  EXPECT_THAT(told.error().what,
+  ASSERT_FALSE(reported);
+  EXPECT_EQ(reported.error().code, Code::kTimeout);
+  EXPECT_THAT(reported.error().what,
               AllOf(HasSubstr("HTTPS: connection refused"), HasSubstr("RMCP+: no answer")));
 }
 
 TEST_F(OneBmcTest, StaysTransientWhereOnlyTheUnreachableOneCouldHaveDoneIt) {
   redfish.all = Error{Code::kUnreachable, "gone"};
 
-  const auto told = run(bmc->sensors.read(soon()));
+  const auto reported = run(bmc->sensors.read(soon()));
 
-  EXPECT_EQ(told.error().code, Code::kUnreachable) << "IPMI has no such verb; Redfish may return";
+  EXPECT_EQ(reported.error().code, Code::kUnreachable)
+      << "IPMI has no such verb; Redfish may return";
 }
 
 TEST_F(OneBmcTest, FillsWhatRedfishDoesNotTellOfTheMachineFromIpmi) {

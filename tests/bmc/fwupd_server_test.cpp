@@ -17,8 +17,8 @@ using State = UpdateProgress::State;
 
 /// scripts/setup.sh puts it there.
 std::filesystem::path fwupds_server() {
-  const char* told = std::getenv("CUPEL_FWUPD_SERVER");
-  return told == nullptr ? "/var/cache/cupel-tests/fwupd-redfish.py" : told;
+  const char* reported = std::getenv("CUPEL_FWUPD_SERVER");
+  return reported == nullptr ? "/var/cache/cupel-tests/fwupd-redfish.py" : reported;
 }
 
 class FwupdServer : public ::testing::Test {
@@ -157,7 +157,7 @@ TEST_F(FwupdServer, AsHpeTakesAFormWithItsSessionAndSaysItsOwnState) {
   EXPECT_EQ(*ticket, (UpdateTicket{"form", ""}));
   const auto seen = followed(*bmc, *ticket);
   EXPECT_EQ(seen.back().state, State::done);
-  EXPECT_EQ(seen.back().told, "Complete");
+  EXPECT_EQ(seen.back().reported, "Complete");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Truth {
   int versions;                       // with "bios" and "bmc"
   std::vector<std::string> bmc_macs;  // of the BMC's own ports
   int temperatures, fan_speeds;       // rows that are not Absent
-  double watts;                       // 0: not told
+  double watts;                       // 0: not reported
   int log_entries;                    // of all event logs, each once
 };
 
@@ -185,7 +185,8 @@ const Truth kTruth[] = {
      0,
      0,
      0},
-    // Six bays of PSUs, two of them Absent. No adapters, but six ports whose makers are not told. A
+    // Six bays of PSUs, two of them Absent. No adapters, but six ports whose makers are not
+    // reported. A
     // second bay of a drive says nothing. 65 temperatures, twelve Absent.
     {"XL675d_A100",
      "HPE",

@@ -50,9 +50,9 @@ class OfBmc : public Acting {
   }
   Result<BmcClock> clock() {
     const auto bmc = open();
-    auto told = run(bmc->manager.clock(soon()));
+    auto reported = run(bmc->manager.clock(soon()));
     run(bmc->log_out());
-    return told;
+    return reported;
   }
   void ntp(bool on) {
     server.set(kProtocols,
@@ -96,12 +96,12 @@ TEST_F(OfBmc, TellsHowFarItsClockIsAhead) {
   manage({{"DateTime", redfish::date_text(in_an_hour)}, {"NetworkProtocol", link(kProtocols)}});
   ntp(true);
 
-  const auto told = clock();
+  const auto reported = clock();
 
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_NEAR(static_cast<double>(told->ahead.count()), 3600, 15);
-  EXPECT_EQ(told->time, in_an_hour);
-  EXPECT_THAT(told->ntp_servers, ElementsAre("10.0.0.1"));
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_NEAR(static_cast<double>(reported->ahead.count()), 3600, 15);
+  EXPECT_EQ(reported->time, in_an_hour);
+  EXPECT_THAT(reported->ntp_servers, ElementsAre("10.0.0.1"));
 }
 
 TEST_F(OfBmc, HasNoClockWhereItsDateIsNone) {

@@ -43,9 +43,9 @@ class Media : public Acting {
   }
   std::vector<MediaSlot> slots() {
     const auto bmc = open();
-    auto told = run(bmc->media.slots(soon()));
+    auto reported = run(bmc->media.slots(soon()));
     run(bmc->log_out());
-    return told ? *told : std::vector<MediaSlot>{};
+    return reported ? *reported : std::vector<MediaSlot>{};
   }
   void refuse(const std::string& id, const std::string& text, int times = 1) {
     server.misbehave({.method = "POST",

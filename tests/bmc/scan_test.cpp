@@ -56,13 +56,13 @@ TEST(Ssdp, IsNotImpressedByAnythingElse) {
 
 TEST(Ssdp, SurvivesEveryTruncation) {
   const auto whole = reply("AL: https://192.168.1.17/redfish/v1/\r\n");
-  std::size_t told = 0;
+  std::size_t reported = 0;
 
   for (std::size_t size = 0; size <= whole.size(); ++size)
-    told += parse_ssdp(std::string_view{whole}.substr(0, size)).has_value() ? 1 : 0;
+    reported += parse_ssdp(std::string_view{whole}.substr(0, size)).has_value() ? 1 : 0;
 
-  EXPECT_GE(told, 1);
-  EXPECT_LT(told, whole.size());
+  EXPECT_GE(reported, 1);
+  EXPECT_LT(reported, whole.size());
 }
 
 TEST(Neighbours, ReadsTheKernelsTable) {

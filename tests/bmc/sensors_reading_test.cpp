@@ -25,10 +25,10 @@ class SensorsReading : public ReadingTree {
     at(collection)["Members"].as_array().push_back(link_to(uri));
   }
   std::vector<std::string> read_names() {
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (const auto& one : sensors().sensors)
-      told.push_back(one.name + " " + plain(one.value.value_or(-1)) + one.unit);
-    return told;
+      reported.push_back(one.name + " " + plain(one.value.value_or(-1)) + one.unit);
+    return reported;
   }
 };
 

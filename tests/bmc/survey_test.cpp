@@ -161,7 +161,7 @@ TEST_F(Expanding, ReadsSinglyWhatCameWithoutItsRequiredProperties) {
   const auto members = run_to_end(io, survey.members("/redfish/v1/C", "thing"));
 
   ASSERT_EQ(members.size(), 2u);
-  EXPECT_EQ(told(members[1].body, "Model"), "X");
+  EXPECT_EQ(reported(members[1].body, "Model"), "X");
   EXPECT_THAT(fetch.asked, ElementsAre(kQuestion, "/redfish/v1/C/2"));
 }
 
@@ -190,10 +190,10 @@ TEST(Sourced, IsNothingForTheManyWaysToSayNothing) {
   const json::value body{{"a", "N/A"},   {"b", " "}, {"c", "00000000000000"},
                          {"d", nullptr}, {"e", 5},   {"f", " MT2328XZ185R   "}};
 
-  EXPECT_EQ(told(body, "a") + told(body, "b") + told(body, "c") + told(body, "d") +
-                told(body, "e") + told(body, "absent"),
+  EXPECT_EQ(reported(body, "a") + reported(body, "b") + reported(body, "c") + reported(body, "d") +
+                reported(body, "e") + reported(body, "absent"),
             "");
-  EXPECT_EQ(told(body, "f"), "MT2328XZ185R");
+  EXPECT_EQ(reported(body, "f"), "MT2328XZ185R");
 }
 
 TEST(NaturalOrder, CountsNumbers) {

@@ -438,9 +438,9 @@ TEST_F(Updating, FindsTheNewestOfAHundredTasksInWhateverOrderTheyAreListed) {
 }
 
 TEST_F(Updating, SaysByWhatTheBmcFetchesImagesWhereverItTells) {
-  const auto words_with = [&](const json::object& told) {
+  const auto words_with = [&](const json::object& reported) {
     json::object action{{"target", "/redfish/v1/Simple"}};
-    for (const auto& entry : told) action[entry.key()] = entry.value();
+    for (const auto& entry : reported) action[entry.key()] = entry.value();
     offer({{"Actions", {{"#UpdateService.SimpleUpdate", action}}}});
     const auto seen = with_bmc([](Bmc& bmc) { return bmc.update.service(soon()); });
     EXPECT_TRUE(seen) << seen.error().what;

@@ -145,14 +145,14 @@ TEST(Progress, TellsTheNewestMessagesFirstAndBoundsThem) {
 
   EXPECT_THAT(seen.message, ::testing::StartsWith("[2J step 499 (Update.1.0) / "));
   EXPECT_LE(seen.message.size(), 700u);
-  EXPECT_LE(seen.told.size(), 100u);
+  EXPECT_LE(seen.reported.size(), 100u);
 }
 
 TEST(Progress, OfAServiceIsInItsVendorsWords) {
   const auto ilo = in(R"({"Oem":{"Hpe":{"State":"Writing","FlashProgressPercent":37}}})");
   EXPECT_EQ(ilo.state, State::running);
   EXPECT_EQ(ilo.percent, 37);
-  EXPECT_EQ(ilo.told, "Writing");
+  EXPECT_EQ(ilo.reported, "Writing");
   EXPECT_EQ(in(R"({"Oem":{"Hpe":{"State":"Idle"}}})").state, State::gone);
   EXPECT_EQ(in(R"({"Oem":{"Hpe":{"State":"Complete"}}})").state, State::done);
   EXPECT_EQ(in(R"({"Oem":{"Hpe":{"State":"Complete",

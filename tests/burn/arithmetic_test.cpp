@@ -240,16 +240,16 @@ TEST(BurnChecked, NamesTheElementAndItsBitsAndTakesNanForAValue) {
   ASSERT_TRUE(apart);
   EXPECT_EQ(apart->elements, 2);
   EXPECT_EQ(apart->first, 4'100);
-  EXPECT_EQ(told(shape, 1, apart),
+  EXPECT_EQ(reported(shape, 1, apart),
             "C[4100, 4]: 0x7fff instead of 0x3c00, 11 bits; 2 elements of the chunk");
   EXPECT_FALSE(difference(std::as_bytes(std::span{is}), std::as_bytes(std::span{is}), 2));
-  EXPECT_THAT(told(shape, 1, std::nullopt), ::testing::HasSubstr("read again it is right"));
+  EXPECT_THAT(reported(shape, 1, std::nullopt), ::testing::HasSubstr("read again it is right"));
 }
 
 TEST(BurnChecked, AWordOfMemoryIsToldWithItsOffsetAndWhetherItStays) {
-  EXPECT_EQ(told(WrongWord{2, 3, 1, 1}),
+  EXPECT_EQ(reported(WrongWord{2, 3, 1, 1}),
             "offset 0x10: 0x1 instead of 0x3, xor 0x2 (1 bits), the same when read again");
-  EXPECT_THAT(told(WrongWord{2, 3, 1, 3}), ::testing::HasSubstr("right when read again"));
+  EXPECT_THAT(reported(WrongWord{2, 3, 1, 3}), ::testing::HasSubstr("right when read again"));
 }
 
 std::vector<SmSaid> alike(int blocks) {

@@ -80,11 +80,11 @@ class GpuProcesses : public ::testing::Test {
 };
 
 TEST_F(GpuProcesses, EachSeesItsOwnGpuAndIsGivenTheCommandLine) {
-  const auto told = program(R"(
+  const auto reported = program(R"(
 printf '{"kind":"result","name":"%s","part":"gpu%s"}\n' "$CUDA_VISIBLE_DEVICES" "$gpu"
 )" + std::string{kEnd});
 
-  const auto ended = run(told, options({"--types", "bf16", "--gpus", "0-2"}));
+  const auto ended = run(reported, options({"--types", "bf16", "--gpus", "0-2"}));
 
   EXPECT_THAT(ended, ElementsAre(true, true, true));
   EXPECT_THAT(lines_, ::testing::UnorderedElementsAre(
@@ -94,17 +94,18 @@ printf '{"kind":"result","name":"%s","part":"gpu%s"}\n' "$CUDA_VISIBLE_DEVICES" 
 }
 
 TEST_F(GpuProcesses, GivesEachTheChoicesThatWereMadeButThoseOfItsOwn) {
-  const auto told = options({"--types", "bf16,fp8", "--rounds", "3", "--gpus", "1", "--seed", "5"});
+  const auto reported =
+      options({"--types", "bf16,fp8", "--rounds", "3", "--gpus", "1", "--seed", "5"});
 
   constexpr std::array<std::string_view, 2> kOwn{"--gpus", "--seed"};
-  EXPECT_THAT(told.given_but(kOwn), ElementsAre("--rounds", "3", "--types", "bf16,fp8"));
+  EXPECT_THAT(reported.given_but(kOwn), ElementsAre("--rounds", "3", "--types", "bf16,fp8"));
 }
 
 TEST_F(GpuProcesses, OneThatIsKilledIsNamedAndTheOthersComeToTheirEnd) {
-  const auto told = program(R"(if [ "$gpu" = 1 ]; then kill -SEGV $$; fi
+  const auto reported = program(R"(if [ "$gpu" = 1 ]; then kill -SEGV $$; fi
 )" + std::string{kEnd});
 
-  const auto ended = run(told, options({}));
+  const auto ended = run(reported, options({}));
 
   EXPECT_THAT(ended, ElementsAre(true, false, true));
   EXPECT_THAT(lines_, ElementsAre(AllOf(HasSubstr(R"("kind":"error","code":"cuda","part":"gpu1")"),
@@ -113,26 +114,26 @@ TEST_F(GpuProcesses, OneThatIsKilledIsNamedAndTheOthersComeToTheirEnd) {
 }
 
 TEST_F(GpuProcesses, FaultsOfOneThatIsKilledCount) {
-  const auto told = program(R"(if [ "$gpu" = 1 ]; then
+  const auto reported = program(R"(if [ "$gpu" = 1 ]; then
   echo '{"kind":"fault","what":"wrong-result","part":"gpu1","count":4,"detail":"x"}'
   kill -KILL $$
 fi
 )" + std::string{kEnd});
 
-  run(told, options({}));
+  run(reported, options({}));
 
   EXPECT_EQ(report_.faults(), 4);
 }
 
 TEST_F(GpuProcesses, AHangOfOneIsAHangOfAllAndTheOthersComeToTheirEnd) {
-  const auto told = program(R"(if [ "$gpu" = 1 ]; then
+  const auto reported = program(R"(if [ "$gpu" = 1 ]; then
   echo '{"kind":"hang","part":"gpu1","doing":"gemm bf16 round 2","seconds":60}'
   echo '{"kind":"end","seconds":61,"faults":0,"complete":false,"stopped":false}'
   exit 3
 fi
 )" + std::string{kEnd});
 
-  const auto ended = run(told, options({}));
+  const auto ended = run(reported, options({}));
 
   EXPECT_THAT(ended, ElementsAre(true, false, true));
   EXPECT_TRUE(report_.has_hang());

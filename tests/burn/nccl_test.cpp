@@ -62,7 +62,7 @@ TEST(Nccl, PassesOverALibraryThatLacksAFunction) {
 
 TEST(Nccl, RefusesVersionsThatItDoesNotKnow) {
   for (const auto* version : {"21212", "2708", "30100", "0"}) {
-    const Sourced told{"FAKE_NCCL_VERSION", version};
+    const Sourced reported{"FAKE_NCCL_VERSION", version};
 
     const auto library = load({FAKE_NCCL});
 
@@ -73,7 +73,7 @@ TEST(Nccl, RefusesVersionsThatItDoesNotKnow) {
 }
 
 TEST(Nccl, ALibraryThatDoesNotTellItsVersionIsNotUsed) {
-  const Sourced told{"FAKE_NCCL_FAILS", "ncclGetVersion"};
+  const Sourced reported{"FAKE_NCCL_FAILS", "ncclGetVersion"};
 
   const auto library = load({FAKE_NCCL});
 
@@ -105,7 +105,7 @@ TEST(Nccl, TheRealLibraryGivesUniqueIdsWithoutAGpu) {
   const auto library = load({"libnccl.so.2", toolkit, "/usr/local/cuda/lib/libnccl.so.2"});
   if (!library) GTEST_SKIP() << "NCCL comes with CUDA: " << library.error().message;
   const auto& real = *library;
-  const Sourced told{"NCCL_SOCKET_IFNAME", "lo"};
+  const Sourced reported{"NCCL_SOCKET_IFNAME", "lo"};
   nccl::UniqueId one;
   nccl::UniqueId other;
 
@@ -121,7 +121,7 @@ TEST(Nccl, TheRealLibrarysIdHoldsAnAddressThatListensForAsLongAsItsProcessLives)
   const std::string toolkit{"/usr/local/cuda/lib64/libnccl.so.2"};
   const auto library = load({"libnccl.so.2", toolkit, "/usr/local/cuda/lib/libnccl.so.2"});
   if (!library) GTEST_SKIP() << "NCCL comes with CUDA: " << library.error().message;
-  const Sourced told{"NCCL_SOCKET_IFNAME", "lo"};
+  const Sourced reported{"NCCL_SOCKET_IFNAME", "lo"};
 
   const auto meeting = make_id(*library);
 
@@ -218,7 +218,7 @@ TEST(Nccl, EveryOperationBringsWhatIsExpectedOfIt) {
 TEST(Nccl, AnOperationThatTheLibraryRefusesIsAFailure) {
   const auto library = load({FAKE_NCCL});
   ASSERT_TRUE(library);
-  const Sourced told{"FAKE_NCCL_FAILS", "ncclAllReduce"};
+  const Sourced reported{"FAKE_NCCL_FAILS", "ncclAllReduce"};
   const auto shape = shape_of(Operation::kAllReduce, 1, Scalar::kFloat32, 64);
 
   const auto ran = run_all(*library, *shape, 0, false);

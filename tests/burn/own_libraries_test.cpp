@@ -57,7 +57,7 @@ TEST(BurnLibrary, ACublasLtThatLacksAFunctionIsPassedOver) {
 TEST(BurnLibrary, ACublasLtOfAnUnknownCudaIsNotUsed) {
   const std::array<std::string_view, 1> names{FAKE_CUBLASLT};
   for (const auto& [version, words] : {std::pair{"111103", "11.11.3"}, {"140000", "14.0.0"}}) {
-    const CublasLtVersion told{version};
+    const CublasLtVersion reported{version};
 
     const auto library = open_cublaslt(names);
 
@@ -76,12 +76,12 @@ TEST(BurnLibrary, EachIsToldInALineWithWhatItIsOrWhyItDoesNotFit) {
   for (std::string line; std::getline(lines, line);) {
     const auto parsed = parse_json(line);
     ASSERT_TRUE(parsed) << line;
-    const auto& told = *parsed;
-    EXPECT_EQ(text_at(told, "kind"), "library");
-    names.push_back(text_at(told, "name").value_or(""));
-    const bool fits = find(told, "fits")->as_bool();
-    EXPECT_EQ(text_at(told, "version").has_value(), fits) << line;
-    EXPECT_EQ(text_at(told, "why").has_value(), !fits) << line;
+    const auto& reported = *parsed;
+    EXPECT_EQ(text_at(reported, "kind"), "library");
+    names.push_back(text_at(reported, "name").value_or(""));
+    const bool fits = find(reported, "fits")->as_bool();
+    EXPECT_EQ(text_at(reported, "version").has_value(), fits) << line;
+    EXPECT_EQ(text_at(reported, "why").has_value(), !fits) << line;
   }
 
   EXPECT_THAT(names, ::testing::ElementsAre("libcublasLt", "libnccl"));

@@ -146,10 +146,10 @@ TEST(BurnVigil, AHangIsToldWithAnEndThatIsNotComplete) {
 }
 
 TEST(BurnVigil, TheHeartbeatSaysWhatTheSlowestDoes) {
-  std::promise<std::string> told;
+  std::promise<std::string> reported;
   bool first = true;
   Report report{[&](std::string_view line) {
-    if (std::exchange(first, false)) told.set_value(std::string{line});
+    if (std::exchange(first, false)) reported.set_value(std::string{line});
   }};
   Watchdog watchdog{seconds{60}};
   WatchdogScope ahead{watchdog, "gpu0"};
@@ -158,7 +158,7 @@ TEST(BurnVigil, TheHeartbeatSaysWhatTheSlowestDoes) {
   behind.doing("gemm bf16", 8);
   const WatchdogThread watching{watchdog, report, 300, [] {}, milliseconds{1}};
 
-  auto line = told.get_future();
+  auto line = reported.get_future();
   ASSERT_EQ(line.wait_for(seconds{60}), std::future_status::ready);
   EXPECT_THAT(line.get(),
               ::testing::AllOf(::testing::HasSubstr(R"("kind":"progress")"),

@@ -217,9 +217,9 @@ TEST(Consequences, LoseNothingAndChangeNoDecision) {
 
     mark_consequences(causes);
 
-    std::size_t told = 0;
-    for (const auto& each : explained(causes)) told += 1 + each.consequences.size();
-    EXPECT_EQ(told, before.size());
+    std::size_t reported = 0;
+    for (const auto& each : explained(causes)) reported += 1 + each.consequences.size();
+    EXPECT_EQ(reported, before.size());
     for (auto& each : causes) each.consequence_of.clear();
     EXPECT_EQ(causes, before);
   }

@@ -251,7 +251,7 @@ TEST(FabricPairs, NamesNoNodeForASlowSpineWhereRoutingIsNotKnown) {
                        .noise = noise,
                        .routes = SimulatedFabric::Routes::shifted,
                        .has_tables = false,
-                       .told = Routing::unknown},
+                       .reported = Routing::unknown},
                       seed};
       fabric.slow({PartKind::spine, Way::both, 1, 0}, 0.85);
 
@@ -269,7 +269,8 @@ TEST(FabricPairs, NamesALinkByTheFlowsInsideItsLeafWhereRoutingIsNotKnown) {
   for (const auto& part :
        {Part{PartKind::access, Way::both, 33, 5}, Part{PartKind::access, Way::in, 0, 0},
         Part{PartKind::node, Way::both, 77, 0}}) {
-    Measured fabric{{.nodes = 128, .noise = 0.015, .has_tables = false, .told = Routing::unknown}};
+    Measured fabric{
+        {.nodes = 128, .noise = 0.015, .has_tables = false, .reported = Routing::unknown}};
     fabric.slow(part, 0.85);
 
     const auto found = fabric.run();
@@ -336,7 +337,7 @@ TEST(FabricPairs, NamesSuchALinkWhereRoutesAreNotKnown) {
     Measured fabric{{.nodes = 128,
                      .routes = SimulatedFabric::Routes::shifted,
                      .has_tables = false,
-                     .told = Routing::unknown},
+                     .reported = Routing::unknown},
                     seed};
     const Part part{PartKind::access, Way::both, 33, 5};
     fabric.parts.slow_now_and_then(fabric.screen.topology().id(part), 0.5, 0.3);
@@ -379,7 +380,7 @@ TEST(FabricPairs, BlamesNoLinkForASlowLeafWhoseFlowsCollideElsewhere) {
                      .spread = 0.005,
                      .routes = SimulatedFabric::Routes::hashed,
                      .has_tables = false,
-                     .told = Routing::ecmp,
+                     .reported = Routing::ecmp,
                      .shape = SimulatedFabric::Spread::exponential,
                      .connections = 16},
                     seed};
@@ -430,8 +431,9 @@ TEST(FabricPairs, NamesAGroupOfUplinksAndNoSingleOneWithoutTables) {
 }
 
 TEST(FabricPairs, SaysThatAcrossLeavesIsSlowerWhereAllUplinksAre) {
-  for (const auto told : {Routing::unknown, Routing::by_destination}) {
-    Measured fabric{{.nodes = 64, .has_tables = told == Routing::by_destination, .told = told}};
+  for (const auto reported : {Routing::unknown, Routing::by_destination}) {
+    Measured fabric{
+        {.nodes = 64, .has_tables = reported == Routing::by_destination, .reported = reported}};
     fabric.parts.slow_uplinks(0.83);
 
     const auto found = fabric.run();
@@ -447,7 +449,8 @@ TEST(FabricPairs, SaysThatAcrossLeavesIsSlowerWhereAllUplinksAre) {
 TEST(FabricPairs, SaysThatAcrossLeavesIsSplitWhereSomeSpinesAreSlow) {
   for (const double noise : {0.006, 0.02, 0.03})
     for (const int slow : {1, 2}) {
-      Measured fabric{{.nodes = 64, .noise = noise, .has_tables = false, .told = Routing::unknown}};
+      Measured fabric{
+          {.nodes = 64, .noise = noise, .has_tables = false, .reported = Routing::unknown}};
       for (int spine = 0; spine < slow; ++spine)
         fabric.slow({PartKind::spine, Way::both, spine, 0}, 0.85);
 
@@ -464,7 +467,7 @@ TEST(FabricPairs, CallsCollisionsOfAHashByTheirName) {
   SimulatedFabric hashed{.nodes = 128,
                          .routes = SimulatedFabric::Routes::hashed,
                          .has_tables = false,
-                         .told = Routing::ecmp};
+                         .reported = Routing::ecmp};
   Measured one{hashed};
   hashed.connections = 16;
   Measured several{hashed};
@@ -481,7 +484,7 @@ TEST(FabricPairs, CallsCollisionsOfAHashByTheirName) {
 }
 
 TEST(FabricPairs, NamesNoNodeOfTwoThatAreSlowOnlyWithEachOther) {
-  Measured fabric{{.nodes = 128, .has_tables = false, .told = Routing::unknown}};
+  Measured fabric{{.nodes = 128, .has_tables = false, .reported = Routing::unknown}};
   fabric.parts.slow_together(3, 28, 0.6);
 
   const auto found = fabric.run();

@@ -95,7 +95,7 @@ struct Traced {
 
   static SimulatedFabric without_tables(SimulatedFabric fabric) {
     fabric.has_tables = false;
-    fabric.told = Routing::unknown;
+    fabric.reported = Routing::unknown;
     return fabric;
   }
   PartId slow(const Part& part, double share = 0.6) {

@@ -91,7 +91,7 @@ TEST(GpuFacts, ReadsTheOldSchemaWithRemappedRows) {
 struct SmiCapture {
   const char* file;
   double memory;                          // GiB
-  std::optional<double> reset, ecc_mode;  // nothing: not told
+  std::optional<double> reset, ecc_mode;  // nothing: not reported
 };
 
 class SmiCaptures : public ::testing::TestWithParam<SmiCapture> {};

@@ -115,10 +115,10 @@ TEST(Judge, NamesThePartThatANumberOfTheWholeNodeWasTracedTo) {
   traced.part.clear();
   traced.traced_to = "dimm A7";
 
-  const auto told = judged(at_least(79, "GiB", ""), {traced});
+  const auto reported = judged(at_least(79, "GiB", ""), {traced});
 
-  EXPECT_EQ(told.met, Met::failed);
-  EXPECT_EQ(told.part, "dimm A7");
+  EXPECT_EQ(reported.met, Met::failed);
+  EXPECT_EQ(reported.part, "dimm A7");
 }
 
 TEST(Judge, MissesEveryNumberOfAStageThatToldNothing) {
@@ -226,10 +226,10 @@ TEST(Judge, HoldsAReadingToTheCriteriaOfItsOwnNameBesideThoseOfItsStage) {
   const auto checked =
       judge(profile, {stage, stage + "@new"}, {{stage, findings}, {stage + "@new", findings}});
 
-  std::string told;
+  std::string reported;
   for (const auto& each : checked)
-    told += each.stage + (each.met == Met::met ? " met\n" : " failed\n");
-  EXPECT_EQ(told, stage + " met\n" + stage + "@new met\n" + stage + "@new failed\n");
+    reported += each.stage + (each.met == Met::met ? " met\n" : " failed\n");
+  EXPECT_EQ(reported, stage + " met\n" + stage + "@new met\n" + stage + "@new failed\n");
 }
 
 /// A profile may extend one that asks for the BMC's log: that still comes after the GPUs.

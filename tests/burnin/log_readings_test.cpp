@@ -118,8 +118,9 @@ TEST(LogReadings, OfAnotherBootSayThatTheNodeRestartedAndWhen) {
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "node.restarted"), 1);
-  const auto told = std::ranges::find(found->measurements, "node.restarted", &Measurement::name);
-  EXPECT_THAT(told->traced_to, HasSubstr("2026-11-29"));
+  const auto reported =
+      std::ranges::find(found->measurements, "node.restarted", &Measurement::name);
+  EXPECT_THAT(reported->traced_to, HasSubstr("2026-11-29"));
   EXPECT_EQ(value_of(*quiet, "node.restarted"), 0);
 }
 

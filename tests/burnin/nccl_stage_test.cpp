@@ -627,14 +627,14 @@ TEST(NcclStage, SaysWhichTransportCarriedTheBytes) {
 }
 
 TEST(NcclStage, CallsNoTransportTcpThatWasNotTold) {
-  const auto untold = [](int, int, const MemberJob&) -> std::optional<Output> {
+  const auto unreported = [](int, int, const MemberJob&) -> std::optional<Output> {
     return with_transport(Said{}.output(), R"("P2P/CUMEM":2)", "", "");
   };
   const auto by_tcp = [](int, int, const MemberJob&) -> std::optional<Output> {
     return with_transport(Said{}.output(), R"("NET/Socket/0":4)", "", "");
   };
 
-  const auto nothing = run(2, {}, untold, nullptr, 0, with_hcas());
+  const auto nothing = run(2, {}, unreported, nullptr, 0, with_hcas());
   const auto no_hcas = run(2, {{"ranks", "2"}}, by_tcp);
   const auto wanted = run(2, {{"environment", "NCCL_NET=Socket"}}, by_tcp, nullptr, 0, with_hcas());
 

@@ -161,7 +161,7 @@ TEST(NodeFacts, SaysThatItsAnswerWasCutShort) {
 }
 
 /// As the script would have printed it.
-std::string told_by(const std::filesystem::path& tree) {
+std::string reported_by(const std::filesystem::path& tree) {
   std::string text;
   for (const auto& entry : std::filesystem::recursive_directory_iterator{tree}) {
     if (!entry.is_regular_file()) continue;
@@ -180,7 +180,8 @@ TEST(NodeFacts, ReadsTheLinksOfARealH100Node) {
                        shell_quoted(folder.path().string());
   ASSERT_EQ(std::system(command.c_str()), 0);
 
-  const auto found = parsed("node-facts", told_by(folder.path() / "sys-class-infiniband-h100.0"));
+  const auto found =
+      parsed("node-facts", reported_by(folder.path() / "sys-class-infiniband-h100.0"));
 
   ASSERT_TRUE(found) << found.error().what;
   const auto& findings = *found;

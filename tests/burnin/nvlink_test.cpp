@@ -53,7 +53,7 @@ TEST(Nvlinks, AreNotToldOfACardThatHasNone) {
 
 /// The names of a B300 with driver 595.
 TEST(Nvlinks, OfTheFifthGenerationAreCountedByNamesOfTheirOwn) {
-  const auto told = [](std::string_view failed, std::string_view overruns) {
+  const auto reported = [](std::string_view failed, std::string_view overruns) {
     return links(fmt::format("GPU 0: NVIDIA B300 SXM6 AC (UUID: GPU-1)\n"
                              "\t Link 0: Malformed packet Errors: 0\n"
                              "\t Link 0: Buffer overrun Errors: {}\n"
@@ -68,7 +68,7 @@ TEST(Nvlinks, OfTheFifthGenerationAreCountedByNamesOfTheirOwn) {
                  "GPU-1");
   };
 
-  const auto well = told("0", "0"), failed = told("2", "0"), unread = told("0", "N/A");
+  const auto well = reported("0", "0"), failed = reported("2", "0"), unread = reported("0", "N/A");
 
   EXPECT_EQ(value_of(well, "nvlink.counted", "gpu0"), 1);
   EXPECT_EQ(value_of(well, "nvlink.recoveries", "gpu0"), 0);

@@ -11,7 +11,7 @@
 namespace cupel::burnin {
 namespace {
 
-std::string told(const std::vector<Checked>& checked) {
+std::string reported(const std::vector<Checked>& checked) {
   std::string text;
   for (const auto& each : checked)
     if (each.met != Met::met)
@@ -23,7 +23,7 @@ std::string told(const std::vector<Checked>& checked) {
 std::string not_met(const std::string& of, std::string_view name, const Output& output) {
   const auto found = stage(name)->parse(profile(of), output);
   if (!found) return found.error().what;
-  return told(judge(profile(of), {std::string{name}}, {{std::string{name}, *found}}));
+  return reported(judge(profile(of), {std::string{name}}, {{std::string{name}, *found}}));
 }
 
 /// What the node says beside the XML.

@@ -14,7 +14,7 @@ namespace {
 using Table = std::map<std::string, std::string>;  // by file: what is read of it
 
 /// Every file of the folder as `read` tells it.
-Table told(const std::string& folder, std::string (*read)(const std::string& text)) {
+Table reported(const std::string& folder, std::string (*read)(const std::string& text)) {
   Table table;
   for (const auto& file : sample_files(folder)) table[file] = read(*testing::sample(file));
   return table;
@@ -73,7 +73,7 @@ std::string rows_of(const std::string& text) {
 TEST(Samples, OfNvidiaSmisXmlTellTheirGpus) {
   CUPEL_NEEDS_SAMPLES("nvidia-smi-xml");
 
-  EXPECT_EQ(told("nvidia-smi-xml", gpus_of),
+  EXPECT_EQ(reported("nvidia-smi-xml", gpus_of),
             (Table{{"nvidia-smi-xml/a100-sxm4-v12.xml",
                     "1 of 80 GiB, gen 4, MIG 1, ECC 1: 0, remap -, limit 500 W"},
                    {"nvidia-smi-xml/a10g.xml",
@@ -86,7 +86,7 @@ TEST(Samples, OfNvlinksTellHowManyAreActive) {
   CUPEL_NEEDS_SAMPLES("nvidia-smi-nvlink");
   const std::string cut = "-, Nvlink queries are not supported for Devices in MIG mode";
 
-  EXPECT_EQ(told("nvidia-smi-nvlink", links_of),
+  EXPECT_EQ(reported("nvidia-smi-nvlink", links_of),
             (Table{{"nvidia-smi-nvlink/a100_nvlink_s_ALL_INACTIVE.txt", "0"},
                    {"nvidia-smi-nvlink/a100_nvlink_s_good.txt", "12"},
                    {"nvidia-smi-nvlink/h100-80gb-hbm3_nvlink_s.txt", "18"},
@@ -100,7 +100,7 @@ TEST(Samples, OfTheKernelsLogTellSeriousXids) {
   CUPEL_NEEDS_SAMPLES("dmesg");
 
   // Of each place the first that asks for more than another start of the program, or is on no list.
-  EXPECT_EQ(told("dmesg", xids_of),
+  EXPECT_EQ(reported("dmesg", xids_of),
             (Table{{"dmesg/kmsg_1.log", ""},
                    {"dmesg/kmsg_2_peermem.log", ""},
                    {"dmesg/oom_and_misc.dmesg.log", ""},
@@ -118,7 +118,7 @@ TEST(Samples, OfPerftestTellTheirRows) {
   CUPEL_NEEDS_SAMPLES("perftest");
 
   EXPECT_EQ(
-      told("perftest", rows_of),
+      reported("perftest", rows_of),
       (Table{
           {"perftest/ib_write_bw_loopback_all_sizes.log", "23 rows, 8388608 bytes at 194.957 Gb/s"},
           {"perftest/ib_write_bw_loopback_hdr_8M.log", "1 rows, 8388608 bytes at 201.802 Gb/s"}}));

@@ -61,13 +61,13 @@ inline std::string refusal(const Result<Findings>& found) {
 /// "gpu3 gpuburn.errors 7 errors, at most 0 errors": what the profile does not accept.
 inline std::vector<std::string> not_met(std::string_view stage_name, const Findings& findings,
                                         const std::string& of = "dgx-h100") {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const auto& each :
        judge(profile(of), {std::string{stage_name}}, {{std::string{stage_name}, findings}}))
     if (each.met != Met::met)
-      told.push_back(each.part + " " + each.measure + " " + measured_text(each) + ", " +
-                     wanted_text(each));
-  return told;
+      reported.push_back(each.part + " " + each.measure + " " + measured_text(each) + ", " +
+                         wanted_text(each));
+  return reported;
 }
 
 /// Programs in a folder of their own, first in PATH.

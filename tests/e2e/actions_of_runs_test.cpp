@@ -91,11 +91,11 @@ TEST_F(ActionsOfRuns, NameTheirRunWhereThereAreSeveral) {
 TEST_F(ActionsOfRuns, AreADocumentWithAVersionInJson) {
   ended_run("n1", "needs operator");
 
-  const auto told = parse_json(hands({"--json"}).out);
+  const auto reported = parse_json(hands({"--json"}).out);
 
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->at("schema"), 2);
-  EXPECT_EQ(told->at("actions").at(0).at("action"), "plug in n1; then: cupel retry 1 n1");
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(reported->at("schema"), 2);
+  EXPECT_EQ(reported->at("actions").at(0).at("action"), "plug in n1; then: cupel retry 1 n1");
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ class ActionsTest : public ::testing::Test {
   }
   bool light(const std::string& node) {
     std::promise<bool> lit;
-    auto told = lit.get_future();
+    auto reported = lit.get_future();
     if (!site.rack().post(node, [&](auto& machine) { lit.set_value(machine.locator()); }))
       return false;
-    return told.get();
+    return reported.get();
   }
   Child begin(const std::string& playbook, const std::string& patience) {
     return Child{site.cupel({"run", playbook, "-n", "v01-n02", "--json", "--no-console",

@@ -48,10 +48,11 @@ class SharedBmcTest : public ::testing::Test {
 
 TEST_F(SharedBmcTest, EachNodeIsItsOwnSystem) {
   const auto off = site->run({"bmc", "s01-n02", "power", "off", "--force"});
-  const auto told = site->run({"bmc", "all", "power"});
+  const auto reported = site->run({"bmc", "all", "power"});
 
   EXPECT_EQ(off.status, 0) << off.err;
-  EXPECT_THAT(lines(told.out), UnorderedElementsAre("s01-n01: on", "s01-n02: off")) << told.err;
+  EXPECT_THAT(lines(reported.out), UnorderedElementsAre("s01-n01: on", "s01-n02: off"))
+      << reported.err;
   EXPECT_EQ(site->bmc(1).asked().open_sessions, 0);
 }
 
@@ -103,18 +104,19 @@ TEST_F(SharedBmcTest, AcceptsANewCertificateForAllItsNodes) {
   site->bmc(1).restart_with_new_certificate();
 
   const auto accepted = site->run({"bmc", "s01-n02", "accept-certificate"});
-  const auto told = site->run({"bmc", "all", "power"});
+  const auto reported = site->run({"bmc", "all", "power"});
 
   EXPECT_EQ(accepted.status, 0) << accepted.err;
-  EXPECT_THAT(lines(told.out), UnorderedElementsAre("s01-n01: on", "s01-n02: on")) << told.err;
+  EXPECT_THAT(lines(reported.out), UnorderedElementsAre("s01-n01: on", "s01-n02: on"))
+      << reported.err;
 }
 
 TEST_F(SharedBmcTest, IsNoBmcOfTwoNodesThatNameNoSystem) {
   share("");
 
-  const auto told = site->run({"bmc", "all", "power"});
+  const auto reported = site->run({"bmc", "all", "power"});
 
-  EXPECT_EQ(told.status, 2);
+  EXPECT_EQ(reported.status, 2);
   EXPECT_EQ(site->bmc(1).asked().requests, 0);
 }
 

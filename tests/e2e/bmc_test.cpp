@@ -17,11 +17,11 @@ TEST_F(BmcTest, TurnsAMachineOffAndOnAndSaysSoOnlyWhenItsBmcDoes) {
   Site site{1, Site::Slurm::none};
 
   const auto off = site.run({"bmc", "s01-n01", "power", "off"});
-  const auto told_off = site.run({"bmc", "s01-n01", "power"});
+  const auto reported_off = site.run({"bmc", "s01-n01", "power"});
   const auto on = site.run({"bmc", "s01-n01", "power", "on", "--json"});
 
   EXPECT_EQ(off.status, 0) << off.err;
-  EXPECT_EQ(told_off.out, "s01-n01: off\n");
+  EXPECT_EQ(reported_off.out, "s01-n01: off\n");
   EXPECT_EQ(on.status, 0) << on.err;
   EXPECT_EQ(json::serialize(json_lines(on.out).front()),
             R"({"power":"on","by":"redfish","node":"s01-n01"})");
@@ -51,22 +51,23 @@ TEST_F(BmcTest, SetsTheNextBootOnce) {
 TEST_F(BmcTest, TellsPartsForProgramsToo) {
   Site site{1, Site::Slurm::none};
 
-  const auto told = site.run({"bmc", "all", "inventory", "--json"});
+  const auto reported = site.run({"bmc", "all", "inventory", "--json"});
 
-  EXPECT_EQ(told.status, 0) << told.err;
-  ASSERT_EQ(json_lines(told.out).size(), 1);
-  EXPECT_THAT(told.out, AllOf(HasSubstr(R"("serial":"437XR1138R2")"), HasSubstr(R"("unknown":[)")));
+  EXPECT_EQ(reported.status, 0) << reported.err;
+  ASSERT_EQ(json_lines(reported.out).size(), 1);
+  EXPECT_THAT(reported.out,
+              AllOf(HasSubstr(R"("serial":"437XR1138R2")"), HasSubstr(R"("unknown":[)")));
 }
 
 TEST_F(BmcTest, SaysWhichBmcDoesNotAnswerAndGoesOnWithTheOthers) {
   Site site{2, Site::Slurm::none};
   site.bmcs[0] = nullptr;  // gone; its address is still in the inventory
 
-  const auto told = site.run({"bmc", "all", "power"});
+  const auto reported = site.run({"bmc", "all", "power"});
 
-  EXPECT_EQ(told.status, 1);
-  EXPECT_THAT(told.err, HasSubstr("s01-n01"));
-  EXPECT_EQ(told.out, "s01-n02: on\n");
+  EXPECT_EQ(reported.status, 1);
+  EXPECT_THAT(reported.err, HasSubstr("s01-n01"));
+  EXPECT_EQ(reported.out, "s01-n02: on\n");
 }
 
 TEST_F(BmcTest, AResetOfTheMachineIsNoneOfItsBmc) {
@@ -91,10 +92,10 @@ TEST_F(BmcTest, TurnsOffAtOnceWhereTold) {
 TEST_F(BmcTest, ReadsTheBootOverrideWithoutTouchingIt) {
   Site site{1, Site::Slurm::none};
 
-  const auto told = site.run({"bmc", "s01-n01", "boot"});
+  const auto reported = site.run({"bmc", "s01-n01", "boot"});
 
-  EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_THAT(told.out, HasSubstr("no override"));
+  EXPECT_EQ(reported.status, 0) << reported.err;
+  EXPECT_THAT(reported.out, HasSubstr("no override"));
   EXPECT_THAT(site.bmc(1).asked().patches, IsEmpty());
 }
 
@@ -113,10 +114,10 @@ TEST_F(BmcTest, GroupsEqualAnswersUnderOneHeader) {
   Site site{3, Site::Slurm::none};
   ASSERT_EQ(site.run({"bmc", "s01-n02", "power", "off", "--force"}).status, 0);
 
-  const auto told = site.run({"bmc", "all", "power", "--group"});
+  const auto reported = site.run({"bmc", "all", "power", "--group"});
 
-  EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_EQ(told.out,
+  EXPECT_EQ(reported.status, 0) << reported.err;
+  EXPECT_EQ(reported.out,
             "---------------\ns01-n[01,03] (2)\n---------------\non\n"
             "---------------\ns01-n02\n---------------\noff\n");
 }
@@ -163,10 +164,10 @@ TEST_F(BmcTest, EndsWithItsPatience) {
   site.bmc(1).misbehave(
       {.path = "/redfish", .times = 100, .kind = test::Habit::Kind::never_answer});
 
-  const auto told = site.run({"bmc", "s01-n01", "power", "--patience", "1s", "--json"});
+  const auto reported = site.run({"bmc", "s01-n01", "power", "--patience", "1s", "--json"});
 
-  EXPECT_EQ(told.status, 1);
-  EXPECT_THAT(told.out, HasSubstr(R"("code":"timeout")"));
+  EXPECT_EQ(reported.status, 1);
+  EXPECT_THAT(reported.out, HasSubstr(R"("code":"timeout")"));
 }
 
 TEST_F(BmcTest, SaysWhatIsWrongWithTheCommandBeforeItAsksAnything) {
@@ -245,10 +246,10 @@ TEST_F(BmcTest, ShowsHowABmcFaredWithoutAskingItAnything) {
   ASSERT_EQ(site.run({"bmc", "s01-n01", "power"}).status, 0);
   const auto asked = site.bmc(1).asked().requests;
 
-  const auto told = site.run({"bmc", "s01-n01", "budget"});
+  const auto reported = site.run({"bmc", "s01-n01", "budget"});
 
   EXPECT_EQ(before.out, "s01-n01: never asked\n");
-  EXPECT_THAT(told.out, HasSubstr("s01-n01: health 100, "));
+  EXPECT_THAT(reported.out, HasSubstr("s01-n01: health 100, "));
   EXPECT_EQ(site.bmc(1).asked().requests, asked);
 }
 
@@ -273,13 +274,13 @@ TEST_F(BmcTest, ShowsWhereABmcIsThatMoved) {
 TEST_F(BmcTest, TellsPartsInColumns) {
   Site site{1, Site::Slurm::none};
 
-  const auto told = site.run({"bmc", "s01-n01", "inventory"});
+  const auto reported = site.run({"bmc", "s01-n01", "inventory"});
 
-  EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_THAT(told.out,
+  EXPECT_EQ(reported.status, 0) << reported.err;
+  EXPECT_THAT(reported.out,
               AllOf(HasSubstr("serial 437XR1138R2"),
                     HasSubstr("\n  part      name    model  serial       firmware  health\n")));
-  EXPECT_THAT(told.out, Not(HasSubstr(" \n"))) << "no line ends with blanks";
+  EXPECT_THAT(reported.out, Not(HasSubstr(" \n"))) << "no line ends with blanks";
 }
 
 TEST_F(BmcTest, AcceptsACertificateThatWasMeantToChange) {

@@ -264,9 +264,9 @@ TEST_F(ControlTest, TellsAProgramOfTheEndWithoutAShell) {
       {"run", "facts.yaml", "--no-console", "-n", "v01-n01", "--notify", site.file("tell")});
 
   EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
-  const auto told = read_file(site.file("told"), 10'000);
-  ASSERT_TRUE(told) << ran.err;
-  const auto notices = json_lines(*told);
+  const auto reported = read_file(site.file("told"), 10'000);
+  ASSERT_TRUE(reported) << ran.err;
+  const auto notices = json_lines(*reported);
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_EQ(notices[0].at("notice"), "end");
   EXPECT_EQ(notices[0].at("run"), 1);

@@ -112,11 +112,11 @@ TEST_F(EchoingBmcs, ShowNoSecretInAnyVerbOfBmc) {
     std::vector<std::string> words{"bmc", "all"};
     words.insert(words.end(), verb.begin(), verb.end());
 
-    const auto told = run_afresh(words);
+    const auto reported = run_afresh(words);
     words.emplace_back("--json");
     const auto for_programs = run_afresh(words);
 
-    const auto said = told.out + told.err + for_programs.out + for_programs.err;
+    const auto said = reported.out + reported.err + for_programs.out + for_programs.err;
     EXPECT_THAT(leaks_in(said), IsEmpty()) << fmt::format("{}", fmt::join(verb, " "));
   }
 }
@@ -147,8 +147,8 @@ TEST_F(EchoingBmcs, LeaveNoSecretInJournalEvidenceAndReports) {
                                                                  {"report", "--json"},
                                                                  {"actions"},
                                                                  {"status", "--json"}}) {
-    const auto told = site->run(words);
-    said += told.out + told.err;
+    const auto reported = site->run(words);
+    said += reported.out + reported.err;
   }
   EXPECT_THAT(leaks_in(said), IsEmpty());
   EXPECT_THAT(said, HasSubstr("(hidden)"));

@@ -52,8 +52,8 @@ class FirmwareRun : public ::testing::Test {
                      400s);
   }
   std::string version_of(const std::string& node) const {
-    const auto told = site->ask({"bmc", node, "identity", "--inventory", "inventory.yaml"});
-    return told.empty() ? "" : std::string{told[0].at("bios").as_string()};
+    const auto reported = site->ask({"bmc", node, "identity", "--inventory", "inventory.yaml"});
+    return reported.empty() ? "" : std::string{reported[0].at("bios").as_string()};
   }
 
   std::unique_ptr<RackSite> site;

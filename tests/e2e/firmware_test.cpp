@@ -109,23 +109,23 @@ TEST_F(FirmwareCommands, PlanRefusesAnImageWhoseFileIsNotWhatIsListed) {
   want_a_newer_bmc();
   name_a_manifest();
   ASSERT_EQ(site.run({"firmware", "sign", "images.yaml", "--key", "site.key"}).status, 0);
-  const auto told = [this] {
+  const auto reported = [this] {
     const auto ran = site.run({"firmware", "plan", "v01-n01"});
     EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
     return ran.out;
   };
 
   site.write("bmc.fwpkg", std::string(100'000, 'g'));
-  EXPECT_THAT(told(), HasSubstr("has SHA-256"));
+  EXPECT_THAT(reported(), HasSubstr("has SHA-256"));
   site.write("bmc.fwpkg", std::string(99'999, 'f'));
-  EXPECT_THAT(told(), HasSubstr("has 99999 bytes, and the manifest says 100000"));
+  EXPECT_THAT(reported(), HasSubstr("has 99999 bytes, and the manifest says 100000"));
   std::filesystem::remove(site.file("bmc.fwpkg"));
-  EXPECT_THAT(told(), HasSubstr("bmc.fwpkg: No such file"));
+  EXPECT_THAT(reported(), HasSubstr("bmc.fwpkg: No such file"));
   std::filesystem::create_directory(site.file("bmc.fwpkg"));
-  EXPECT_THAT(told(), HasSubstr("bmc.fwpkg"));
+  EXPECT_THAT(reported(), HasSubstr("bmc.fwpkg"));
   std::filesystem::remove(site.file("bmc.fwpkg"));
   ASSERT_EQ(::mkfifo(site.file("bmc.fwpkg").c_str(), 0600), 0);
-  EXPECT_THAT(told(), HasSubstr("bmc.fwpkg"));
+  EXPECT_THAT(reported(), HasSubstr("bmc.fwpkg"));
 }
 
 TEST_F(FirmwareCommands, WarnsWhereThePreviousImageIsNotListedAndExitsAsWithoutIt) {
@@ -150,13 +150,13 @@ TEST_F(FirmwareCommands, WarnsWhereThePreviousImageIsNotListedAndExitsAsWithoutI
 }
 
 TEST_F(FirmwareCommands, UpdateServiceNamesTheWaysAndThatTheBmcIsIdle) {
-  const auto told = site.ask({"bmc", "v01-n01", "update-service"});
+  const auto reported = site.ask({"bmc", "v01-n01", "update-service"});
   const auto text = site.run({"bmc", "v01-n01", "update-service"});
 
-  ASSERT_EQ(told.size(), 1);
-  EXPECT_EQ(told[0].at("enabled"), true);
-  EXPECT_FALSE(told[0].at("ways").as_array().empty());
-  EXPECT_TRUE(told[0].at("busy").as_array().empty());
+  ASSERT_EQ(reported.size(), 1);
+  EXPECT_EQ(reported[0].at("enabled"), true);
+  EXPECT_FALSE(reported[0].at("ways").as_array().empty());
+  EXPECT_TRUE(reported[0].at("busy").as_array().empty());
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("; idle"));
 }

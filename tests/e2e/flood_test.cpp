@@ -18,12 +18,12 @@ TEST_F(FloodTest, OfSlowBmcsDelaysNeitherStatusNorCancelNorAHealthyNode) {
 
   Child run{site.cupel({"run", "facts.yaml", "--json", "--no-console"})};
   EXPECT_TRUE(run.wait_for("\"step-ended\"", std::chrono::minutes{2})) << "the healthy node waits";
-  const auto told = site.run({"status"}, std::chrono::minutes{2});
+  const auto reported = site.run({"status"}, std::chrono::minutes{2});
   const auto cancelled = site.run({"cancel", "1"}, std::chrono::minutes{2});
   const auto ran = run.wait();
 
-  EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_THAT(told.out, HasSubstr("39 at bmc-facts"));
+  EXPECT_EQ(reported.status, 0) << reported.err;
+  EXPECT_THAT(reported.out, HasSubstr("39 at bmc-facts"));
   EXPECT_EQ(cancelled.status, 0) << cancelled.err;
   EXPECT_EQ(ran.status, 3) << ran.err;
 }

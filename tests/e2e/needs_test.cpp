@@ -67,9 +67,9 @@ TEST_F(NeedsTest, AreToldToProgramsTheSame) {
 
   const auto ran = site->run({"--programs", nothing(*site), "plan", "facts.yaml", "--json"});
 
-  const auto told = parse_json(ran.out);
-  ASSERT_TRUE(told) << ran.out << ran.err;
-  const auto& needs = told->at("needs").as_object();
+  const auto reported = parse_json(ran.out);
+  ASSERT_TRUE(reported) << ran.out << ran.err;
+  const auto& needs = reported->at("needs").as_object();
   const auto& stage = needs.at("stages").as_array().at(0).as_object();
   EXPECT_EQ(stage.at("step"), "facts");
   EXPECT_EQ(stage.at("root"), "yes");

@@ -63,9 +63,9 @@ TEST_F(PlanTest, TellsProgramsTheSame) {
   const auto ran = site->run({"plan", "soak.yaml", "--json"});
 
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const auto told = parse_json(ran.out);
-  ASSERT_TRUE(told) << ran.out;
-  const auto& forecast = told->at("forecast").as_object();
+  const auto reported = parse_json(ran.out);
+  ASSERT_TRUE(reported) << ran.out;
+  const auto& forecast = reported->at("forecast").as_object();
   EXPECT_EQ(forecast.at("time_line").as_array().size(), 3u);
   EXPECT_TRUE(forecast.at("never").as_array().empty());
   EXPECT_GE(forecast.at("end_s").as_int64(), 2 * 3600) << "four soaks of an hour, not all at once";

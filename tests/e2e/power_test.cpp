@@ -31,9 +31,9 @@ class PowerTest : public ::testing::Test {
   }
   json::object status() const {
     const auto ran = site.run({"status", "--json"});
-    const auto told = parse_json(ran.out);
-    if (!told || !told->is_array() || told->as_array().empty()) return {};
-    return told->as_array()[0].as_object();
+    const auto reported = parse_json(ran.out);
+    if (!reported || !reported->is_array() || reported->as_array().empty()) return {};
+    return reported->as_array()[0].as_object();
   }
   bool status_tells(const std::string& text) {
     const auto end = Deadline::in(std::chrono::seconds{60});
@@ -64,12 +64,12 @@ TEST_F(PowerTest, StatusSaysForWhichBreakerASoakWaitsAndCountsItInTheTimeLeft) {
   ASSERT_TRUE(run.wait_for("\"step\":\"cpu-memory\",\"attempt\""));
 
   const bool blocked = status_tells("breaker v01/p1/b1: 6.6 of 7.5 kW taken");
-  const auto told = status();
+  const auto reported = status();
   const auto ran = run.wait();
 
   EXPECT_TRUE(blocked) << site.run({"status"}).out;
-  ASSERT_TRUE(told.contains("eta_s"));
-  EXPECT_GT(std::chrono::seconds{told.at("eta_s").as_int64()}, std::chrono::minutes{35})
+  ASSERT_TRUE(reported.contains("eta_s"));
+  EXPECT_GT(std::chrono::seconds{reported.at("eta_s").as_int64()}, std::chrono::minutes{35})
       << "one behind the other";
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   const auto ends = events_of(EventKind::step_ended, "cpu-memory");

@@ -34,13 +34,13 @@ void change(std::string& text, const std::string& from, const std::string& to) {
 
 /// After each command of cupel its exit status: "STATUS 1 cupel run audit".
 std::string telling_statuses(const std::string& script) {
-  std::string told;
+  std::string reported;
   for (const auto line : lines(script)) {
-    told += std::string{line} + "\n";
+    reported += std::string{line} + "\n";
     const auto words = trimmed(line.substr(0, line.find('#')));
-    if (line.starts_with("cupel ")) told += "echo \"STATUS $? " + std::string{words} + "\"\n";
+    if (line.starts_with("cupel ")) reported += "echo \"STATUS $? " + std::string{words} + "\"\n";
   }
-  return told;
+  return reported;
 }
 
 class ReadmeTest : public ::testing::Test {

@@ -90,9 +90,9 @@ void drop_evidence(json::value& value) {
 void drop_clocks(json::value& value) {
   auto* object = value.if_object();
   if (auto* facts = object == nullptr ? nullptr : object->if_contains("facts"))
-    if (auto* told = facts->if_object())
+    if (auto* reported = facts->if_object())
       for (const auto* key : {"bmc.clock_ahead", "node.clock_ahead", "node.epoch"})
-        told->erase(key);
+        reported->erase(key);
 }
 
 /// What a second earlier is otherwise: a machine warms and cools while it is read, and a healthy
@@ -130,11 +130,11 @@ void drop_comparison(json::value& value) {
 
 /// What a journal tells of each node, without what is a time, a digest or a number of a process.
 std::map<std::string, std::vector<std::string>> story(const std::filesystem::path& state) {
-  std::map<std::string, std::vector<std::string>> told;
+  std::map<std::string, std::vector<std::string>> reported;
   const auto store = store::Store::open(state);
-  if (!store) return told;
+  if (!store) return reported;
   const auto events = (*store)->events(1);
-  if (!events) return told;
+  if (!events) return reported;
   for (const auto& event : *events) {
     if (event.kind == engine::EventKind::step_overdue) continue;  // as busy as this machine is
     auto data = event.data;
@@ -147,10 +147,10 @@ std::map<std::string, std::vector<std::string>> story(const std::filesystem::pat
     drop_clocks(rest);
     drop_what_passes(rest);
     drop_comparison(rest);
-    told[event.node].push_back(std::string{to_string(event.kind)} + " " + event.step + " " +
-                               json::serialize(rest));
+    reported[event.node].push_back(std::string{to_string(event.kind)} + " " + event.step + " " +
+                                   json::serialize(rest));
   }
-  return told;
+  return reported;
 }
 
 std::map<std::string, std::string> verdicts(const Ran& ran) {
@@ -364,15 +364,16 @@ TEST_F(RehearseTest, StandsInThePlaceOfOnesOwnInventoryAndTouchesNoneOfItsAddres
   const auto book = write("short.yaml", kShort);
   const auto ran =
       rehearse(book, {"--inventory", site, "--scenario", scenario, "--nodes", "@both", "--json"});
-  const auto told = run({CUPEL_BINARY, "rehearse", "new-rack", "--inventory", site, "--folder",
-                         (folder / "again").string(), "--nodes", "nobody"});
+  const auto reported = run({CUPEL_BINARY, "rehearse", "new-rack", "--inventory", site, "--folder",
+                             (folder / "again").string(), "--nodes", "nobody"});
 
   EXPECT_EQ(ran.status, 1) << ran.err;
   const std::map<std::string, std::string> expected{{"a01-n1", "pass"}, {"a01-n2", "fail gpu5"}};
   EXPECT_EQ(verdicts(ran), expected) << ran.out << ran.err;
   EXPECT_THAT(read("inventory.yaml"),
               Not(::testing::AnyOf(HasSubstr("10.255"), HasSubstr("invalid"))));
-  EXPECT_THAT(told.out, HasSubstr("2 virtual nodes in the place of " + site + "'s, at loopback"));
+  EXPECT_THAT(reported.out,
+              HasSubstr("2 virtual nodes in the place of " + site + "'s, at loopback"));
 }
 
 TEST_F(RehearseTest, SaysWhatIsWrongInPlaybookInventoryAndScenarioAtOnce) {

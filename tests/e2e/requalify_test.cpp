@@ -125,12 +125,12 @@ TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun
   const auto verified =
       site.run({"verify", site.file("it.certificate"), "--key", site.file("site.pub"), "--json"});
   ASSERT_EQ(verified.status, 0) << verified.out << verified.err;
-  const auto told = json_lines(verified.out).at(0);
-  const auto& node = told.at("nodes").at(0);
+  const auto reported = json_lines(verified.out).at(0);
+  const auto& node = reported.at("nodes").at(0);
   EXPECT_EQ(text_at(node, "verdict"), "pass");
   EXPECT_EQ(node.at("kept_runs"), (json::array{1}));
   EXPECT_GT(number_at(node, "criteria"), 100);
-  const auto& kept = told.at("kept_journals").at(0);
+  const auto& kept = reported.at("kept_journals").at(0);
   EXPECT_EQ(kept.at("run"), 1);
   EXPECT_THAT(*text_at(kept, "journal"), HasSubstr("whole: "));
 }
@@ -190,13 +190,14 @@ TEST_F(RequalifyTest, SaysAfterEachSwapWhetherTheFaultWentWithThePart) {
 
 TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRefusesAnotherMachineUnlessThatIsSaid) {
   const auto unseen = site.run({"requalify", "v01-n01", "--plan"});
-  const auto told = site.run({"requalify", "v01-n01", "--plan", "--replaced", "dimm A7", "--json"});
+  const auto reported =
+      site.run({"requalify", "v01-n01", "--plan", "--replaced", "dimm A7", "--json"});
   const auto wrong = site.run({"requalify", "v01-n01", "--plan", "--replaced", "gpu33"});
 
   EXPECT_EQ(unseen.status, 2);
   EXPECT_THAT(unseen.err, HasSubstr("nothing was seen of v01-n01 since run 1"));
-  ASSERT_EQ(told.status, 0) << told.err;
-  const auto plan = json_lines(told.out).at(0).at("requalify");
+  ASSERT_EQ(reported.status, 0) << reported.err;
+  const auto plan = json_lines(reported.out).at(0).at("requalify");
   EXPECT_EQ(plan.at("again").as_array().size(), 0);  // this playbook has no stage of memory
   EXPECT_EQ(plan.at("of_run"), 1);
   EXPECT_EQ(wrong.status, 2);

@@ -83,7 +83,7 @@ TEST_F(RunTest, TakesGoodNodesFromCabledToSlurmAndKeepsTheProof) {
   EXPECT_EQ(text_at(node_of(summary, "s01-n01"), "verdict"), "pass");
   EXPECT_EQ(text_at(node_of(summary, "s01-n02"), "hand_off"), "resumed");
   EXPECT_EQ(site.slurm->state("s01-n01"), "idle");
-  EXPECT_EQ(site.slurm->told("s01-n02", "%f"), "qualified");
+  EXPECT_EQ(site.slurm->reported("s01-n02", "%f"), "qualified");
   // Every session that was opened was closed.
   EXPECT_EQ(site.bmc(1).asked().open_sessions, 0);
   EXPECT_LE(site.bmc(1).asked().most_in_flight, 2);

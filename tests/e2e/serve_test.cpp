@@ -77,12 +77,12 @@ class ServeTest : public ::testing::Test {
     boost::system::error_code ended;
     asio::read(socket, read, ended);
     const std::string all{asio::buffers_begin(read.data()), asio::buffers_end(read.data())};
-    Told told;
-    if (all.size() > 12) told.status = std::atoi(all.c_str() + 9);
+    Told reported;
+    if (all.size() > 12) reported.status = std::atoi(all.c_str() + 9);
     const auto begin = all.find("\r\n\r\n");
     if (begin != all.npos)
-      told.body = parse_json(std::string_view{all}.substr(begin + 4)).value_or(nullptr);
-    return told;
+      reported.body = parse_json(std::string_view{all}.substr(begin + 4)).value_or(nullptr);
+    return reported;
   }
   /// Reads the stream of the run until the text was in it.
   std::string stream_until(const std::string& text) {

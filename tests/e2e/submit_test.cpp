@@ -53,9 +53,9 @@ TEST_F(SubmitTest, WhoeverDrivesTheRunTellsTheProgramThatItsSubmitterNamed) {
   ASSERT_EQ(first.wait().status, 0);
 
   EXPECT_EQ(second.status, 0) << second.out << second.err;
-  const auto told = read_file(site.file("told"), 10'000);
-  ASSERT_TRUE(told);
-  const auto notices = json_lines(*told);
+  const auto reported = read_file(site.file("told"), 10'000);
+  ASSERT_TRUE(reported);
+  const auto notices = json_lines(*reported);
   ASSERT_EQ(notices.size(), 1u) << "the first run named nobody";
   EXPECT_EQ(notices[0].at("run"), 2);
   EXPECT_EQ(notices[0].at("notice"), "end");

@@ -60,9 +60,9 @@ TEST_P(ByEither, TurnsARangeOnAndOffAndSaysByWhat) {
 TEST_P(ByEither, ReadsWhatThereIsAndSaysByWhat) {
   for (const auto* verb :
        {"sensors", "log", "accounts", "identity", "firmware", "inventory", "clock", "boot"}) {
-    const auto told = site.ask({"bmc", "all", verb});
-    EXPECT_THAT(told, SizeIs(2)) << verb;
-    EXPECT_THAT(column(told, "by"), Each(GetParam())) << verb;
+    const auto reported = site.ask({"bmc", "all", verb});
+    EXPECT_THAT(reported, SizeIs(2)) << verb;
+    EXPECT_THAT(column(reported, "by"), Each(GetParam())) << verb;
   }
 }
 
@@ -112,10 +112,10 @@ TEST_F(VirtualBmcs, KnowBothProtocolsForTheSameMachine) {
 
 TEST_F(VirtualBmcs, BootFromAnUrlByHttpAndFromADisc) {
   const auto http = site.run({"bmc", "v01-n01", "boot", "http", "http://10.0.0.1/x.efi"});
-  const auto told = site.run({"bmc", "v01-n01", "boot"});
+  const auto reported = site.run({"bmc", "v01-n01", "boot"});
 
   EXPECT_EQ(http.status, 0) << http.err;
-  EXPECT_THAT(told.out, HasSubstr("next boot from http http://10.0.0.1/x.efi"));
+  EXPECT_THAT(reported.out, HasSubstr("next boot from http http://10.0.0.1/x.efi"));
 }
 
 TEST_F(VirtualBmcs, RestartByIpmiWhereRedfishWouldCutTheDpusPower) {
@@ -181,11 +181,11 @@ TEST(SilentVirtualBmcs, EndWithTheirPatienceWhileTheOthersAnswer) {
   RackSite site{{.nodes = 3, .network = 78, .faults = "{node: v01-n02, fault: ipmi-silent}"}};
   site.change_inventory("protocol: redfish", "protocol: ipmi");
 
-  const auto told = site.run({"bmc", "all", "power", "--patience", "2s"});
+  const auto reported = site.run({"bmc", "all", "power", "--patience", "2s"});
 
-  EXPECT_EQ(told.status, 1);
-  EXPECT_EQ(told.out, "v01-n01: off\nv01-n03: off\n");
-  EXPECT_THAT(told.err, HasSubstr("v01-n02"));
+  EXPECT_EQ(reported.status, 1);
+  EXPECT_EQ(reported.out, "v01-n01: off\nv01-n03: off\n");
+  EXPECT_THAT(reported.err, HasSubstr("v01-n02"));
 }
 
 TEST(DiagnosticsOfVirtualBmcs, AreListedCollectedAndKeptForTheirOwnerAlone) {

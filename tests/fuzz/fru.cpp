@@ -4,11 +4,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cupel::bmc::ipmi;
   Bytes bytes{data, data + size};
-  const auto told = [](View from) {
+  const auto reported = [](View from) {
     const auto fru = parse_fru(from);
     if (fru) (void)(fru->manufacturer() + fru->serial());
   };
-  told(bytes);
+  reported(bytes);
   // Nothing but luck finds a checksum: with them put right, the areas are reached.
   if (size < kFruHeader) return 0;
   bytes[0] = 1;
@@ -21,6 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes[start + length - 1] = checksum(View{bytes}.subspan(start, length - 1));
   }
   bytes[7] = checksum(View{bytes}.first(7));
-  told(bytes);
+  reported(bytes);
   return 0;
 }

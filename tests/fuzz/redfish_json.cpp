@@ -108,7 +108,7 @@ void read_raw(std::string_view text) {
   response.body = text;
   const auto answer = redfish::understood(kAsked, response);
   if (!answer) must_be_readable(answer.error().what);
-  if (answer) must_be_readable(redfish::told_messages(answer->body));
+  if (answer) must_be_readable(redfish::reported_messages(answer->body));
   (void)redfish::says_sessions_exhausted(response);
 }
 

@@ -161,7 +161,7 @@ SeenAssets two_machines() {
           {"n2", {seen_part(system, "system", "S2"), seen_part(gpu, "gpu0", "G3", "H200")}}};
 }
 
-std::vector<std::string> told(const std::vector<AssetFinding>& findings) {
+std::vector<std::string> reported(const std::vector<AssetFinding>& findings) {
   std::vector<std::string> all;
   for (const auto& each : findings)
     all.push_back(each.node + " " + each.serial + " " + std::string{to_string(each.state)});
@@ -180,8 +180,8 @@ TEST(CompareAssets, FindsWhatIsMissingElsewhereMovedWrongAndNotListed) {
 
   const auto findings = compare_assets(assets, two_machines());
 
-  EXPECT_THAT(told(findings), ElementsAre("n1 G1 in another slot", "n1 G9 missing",
-                                          "n2 G2 in another machine", "n2 G3 another model"));
+  EXPECT_THAT(reported(findings), ElementsAre("n1 G1 in another slot", "n1 G9 missing",
+                                              "n2 G2 in another machine", "n2 G3 another model"));
   EXPECT_EQ(findings[2].expected, "n2");
   EXPECT_EQ(findings[2].observed, "n1");
 }
@@ -192,13 +192,13 @@ TEST(CompareAssets, TakesTheWordOfAnySourceForASlotAndAModel) {
   seen["n1"] = {seen_part(gpu, "GPU_SXM_1", "G1", "GH100", "OAM 3"),
                 seen_part(gpu, "gpu0", "G1", "NVIDIA H100 80GB HBM3", "0000:1b:00.0")};
 
-  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial,Slot,Model\n"
-                                         "n1,gpu,G1,1b:00.0,H100 80GB\n"),
-                                  seen)),
+  EXPECT_THAT(reported(compare_assets(parsed("Node,Kind,Serial,Slot,Model\n"
+                                             "n1,gpu,G1,1b:00.0,H100 80GB\n"),
+                                      seen)),
               IsEmpty());
   const auto moved =
       compare_assets(parsed("Node,Kind,Serial,Slot\nn1,gpu,G1,0000:52:00.0\n"), seen);
-  ASSERT_THAT(told(moved), ElementsAre("n1 G1 in another slot"));
+  ASSERT_THAT(reported(moved), ElementsAre("n1 G1 in another slot"));
   EXPECT_EQ(moved[0].observed, "OAM 3");
 }
 
@@ -213,15 +213,15 @@ TEST(CompareAssets, ComparesThePartNumber) {
   EXPECT_THAT(findings_of("21010-0000"), IsEmpty());
   EXPECT_THAT(findings_of("H100"), IsEmpty());
   const auto other = findings_of("900-21010-0320");
-  ASSERT_THAT(told(other), ElementsAre("n1 G1 another model"));
+  ASSERT_THAT(reported(other), ElementsAre("n1 G1 another model"));
   EXPECT_EQ(other[0].expected, "900-21010-0320");
   EXPECT_EQ(other[0].observed, "900-21010-0000");
 }
 
 TEST(CompareAssets, CallsOnlyThoseExtraOfWhoseKindTheListHasSomeOfThatMachine) {
-  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\n"), two_machines())),
+  EXPECT_THAT(reported(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\n"), two_machines())),
               ElementsAre("n1 G2 not in the list"));
-  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,dimm,G1\n"), two_machines())),
+  EXPECT_THAT(reported(compare_assets(parsed("Node,Kind,Serial\nn1,dimm,G1\n"), two_machines())),
               ElementsAre("n1 G1 not read"));
 }
 
@@ -233,9 +233,9 @@ TEST(CompareAssets, CallsAPartMissingOnlyWhereItsKindWasRead) {
   auto seen = two_machines();
   seen["n2"].push_back(seen_part(psu, "psu1", "P4"));
 
-  EXPECT_THAT(told(compare_assets(assets, two_machines())),
+  EXPECT_THAT(reported(compare_assets(assets, two_machines())),
               ElementsAre("n1 P1 not read", "n2 P2 not read"));
-  EXPECT_THAT(told(compare_assets(assets, seen, unread)),
+  EXPECT_THAT(reported(compare_assets(assets, seen, unread)),
               ElementsAre("n1 P1 not read", "n2 P2 missing", "n2 P4 not in the list"));
 }
 
@@ -244,8 +244,8 @@ TEST(CompareAssets, CallsNothingMissingOfAKindThatCouldNotBeListedInFull) {
   auto seen = two_machines();
   const SeenAssets unread{{"n1", {Part{.kind = gpu, .name = {}}}}};
 
-  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\nn1,gpu,G2\nn1,gpu,G9\n"),
-                                  seen, unread)),
+  EXPECT_THAT(reported(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\nn1,gpu,G2\nn1,gpu,G9\n"),
+                                      seen, unread)),
               ElementsAre("n1 G9 not read"));
 }
 
@@ -259,18 +259,19 @@ TEST(CompareAssets, TakesNoMacOfAnInterfaceForTheSerialNumberOfACard) {
                           seen_part(nic, "eno1", "a0:88:c2:00:00:02")}}};
   const SeenAssets unprivileged{{"n1", {mac}}};
 
-  EXPECT_THAT(told(compare_assets(assets, both)), IsEmpty());
-  EXPECT_THAT(told(compare_assets(assets, unprivileged)), ElementsAre("n1 MT2301 not read"));
+  EXPECT_THAT(reported(compare_assets(assets, both)), IsEmpty());
+  EXPECT_THAT(reported(compare_assets(assets, unprivileged)), ElementsAre("n1 MT2301 not read"));
   const auto by_mac = parsed("Node,Kind,Serial\nn1,hca,MT2301\nn1,nic,a0:88:c2:00:00:03\n");
-  EXPECT_THAT(told(compare_assets(by_mac, both)),
+  EXPECT_THAT(reported(compare_assets(by_mac, both)),
               ElementsAre("n1 a0:88:c2:00:00:03 missing", "n1 a0:88:c2:00:00:02 not in the list"));
 }
 
 TEST(CompareAssets, KnowsAMachineInCapitalsAndWithItsDomain) {
-  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nN1,gpu,G1\nn1.cluster.local,gpu,G2\n"
-                                         "N2,gpu,G3\n"),
-                                  two_machines())),
-              IsEmpty());
+  EXPECT_THAT(
+      reported(compare_assets(parsed("Node,Kind,Serial\nN1,gpu,G1\nn1.cluster.local,gpu,G2\n"
+                                     "N2,gpu,G3\n"),
+                              two_machines())),
+      IsEmpty());
   const auto arrivals =
       arrivals_of(parsed("Node,Kind,Serial\nX7,gpu,X1\nx7.example,gpu,X2\n"), two_machines());
   ASSERT_EQ(arrivals.size(), 1u);
@@ -281,7 +282,7 @@ TEST(CompareAssets, TakesNoPlaceholderForASerialNumber) {
   auto seen = two_machines();
   seen["n1"][0].serial = seen["n2"][0].serial = "To be filled by O.E.M.";
 
-  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\nn1,gpu,G2\n"), seen)),
+  EXPECT_THAT(reported(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\nn1,gpu,G2\n"), seen)),
               IsEmpty());
 }
 
@@ -404,7 +405,7 @@ TEST(CompareAssets, FindsTwoMachinesWithOneSerialNumber) {
   auto seen = two_machines();
   seen["n2"][0].serial = "S1";
 
-  EXPECT_THAT(told(compare_assets(parsed("Node,Serial\nn1,S1\n"), seen)),
+  EXPECT_THAT(reported(compare_assets(parsed("Node,Serial\nn1,S1\n"), seen)),
               ElementsAre("n1 S1 reported by two machines"));
 }
 

@@ -166,11 +166,11 @@ TEST(Audit, TellsWrongModelSizeFirmwareAndMachine) {
       EXPECT_EQ(each.remedy, "exchange it for the model that was ordered, or correct the profile");
 }
 
-std::vector<std::pair<Finding, std::string>> told(const std::vector<AuditFinding>& findings) {
-  std::vector<std::pair<Finding, std::string>> told;
+std::vector<std::pair<Finding, std::string>> reported(const std::vector<AuditFinding>& findings) {
+  std::vector<std::pair<Finding, std::string>> reported;
   for (const auto& each : findings)
-    told.emplace_back(each.finding, each.part + ", " + each.expected + ": " + each.observed);
-  return told;
+    reported.emplace_back(each.finding, each.part + ", " + each.expected + ": " + each.observed);
+  return reported;
 }
 
 TEST(Audit, DoesNotPassASizeThatIsReportedNowhere) {
@@ -180,7 +180,7 @@ TEST(Audit, DoesNotPassASizeThatIsReportedNowhere) {
 
   const auto findings = audit(profile, {}, {by_bmc, by_node});
 
-  EXPECT_THAT(told(findings),
+  EXPECT_THAT(reported(findings),
               ::testing::ElementsAre(
                   std::pair{Finding::not_observed, "gpu, 999 GiB: its size is not reported"}));
 }
@@ -192,7 +192,7 @@ TEST(Audit, NamesTheOnePartWhoseSizeIsNotReported) {
   for (auto& each : parts) each.size_bytes = profile.parts[0].size_bytes;
   parts[2].size_bytes.reset();
 
-  EXPECT_THAT(told(audit(profile, {}, {parts, {}})),
+  EXPECT_THAT(reported(audit(profile, {}, {parts, {}})),
               ::testing::ElementsAre(
                   std::pair{Finding::not_observed, "gpu2, 80 GiB: its size is not reported"}));
 }
@@ -237,7 +237,7 @@ TEST(Audit, DoesNotPassModelsAndCoresThatAreReportedNowhere) {
   const std::vector<Part> parts{Part{.kind = PartKind::cpu, .name = "cpu0"}};
 
   EXPECT_THAT(
-      told(audit(profile, {}, {parts, {}})),
+      reported(audit(profile, {}, {parts, {}})),
       ::testing::UnorderedElementsAre(
           std::pair{Finding::not_observed, "cpu, 8480C: its model is not reported"},
           std::pair{Finding::not_observed, "cpu, 56 cores: its core count is not reported"}));

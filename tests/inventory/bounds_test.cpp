@@ -110,13 +110,14 @@ TEST(NodeRange, IsCountedWithoutBeingWrittenOut) {
 }
 
 TEST(LoadInventory, RefusesMoreRacksAndBreakersThanASiteHas) {
-  const auto told = to_string(
+  const auto reported = to_string(
       parse_inventory("site: l\nracks:\n  - name: r[1-1000]\n    pdus:\n"
                       "      - {name: \"p[1-1000]\", watts: 5, breakers: [{name: b, watts: 5}]}\n",
                       "site.yaml", "/nowhere")
           .problems);
 
-  EXPECT_THAT(told, HasSubstr("site.yaml:5:16: more than 200000 racks, rooms, PDUs and breakers"));
+  EXPECT_THAT(reported,
+              HasSubstr("site.yaml:5:16: more than 200000 racks, rooms, PDUs and breakers"));
 }
 
 TEST(LoadInventory, StopsReadingWhereNobodyReadsTheErrors) {

@@ -131,10 +131,10 @@ TEST(LoadInventory, RefusesOutletsThatNobodyCouldSwitchOrThatAreAnothers) {
                text.find("    second_outlet") - text.find("    second_breaker"), "");
   text.replace(text.find("[1-4]"), 5, "[1-3]");
   text.replace(text.find("user: ops, "), 11, "");
-  const auto told = to_string(loaded(text).problems);
-  EXPECT_THAT(told, HasSubstr("second_outlet needs second_breaker"));
-  EXPECT_THAT(told, HasSubstr("3 addresses for 4 PDUs: give one for each"));
-  EXPECT_THAT(told, HasSubstr("PDU needs redfish: {user: ...}\n"));
+  const auto reported = to_string(loaded(text).problems);
+  EXPECT_THAT(reported, HasSubstr("second_outlet needs second_breaker"));
+  EXPECT_THAT(reported, HasSubstr("3 addresses for 4 PDUs: give one for each"));
+  EXPECT_THAT(reported, HasSubstr("PDU needs redfish: {user: ...}\n"));
 }
 
 TEST(LoadInventory, TakesAHostNameForEachNodeAndOnlyAnyForAll) {
@@ -360,9 +360,9 @@ TEST(LoadProfile, SharesCriteriaBetweenStagesByAnAnchorAndTellsAFaultInThemOnce)
   parse_profile(shared("at_laest: 1"), "mine.yaml", ProfileSource{"/nowhere"}, once);
 
   ASSERT_TRUE(good) << to_string(none);
-  std::string told;
-  for (const auto& each : good->criteria) told += each.stage + " " + each.measure + "\n";
-  EXPECT_EQ(told,
+  std::string reported;
+  for (const auto& each : good->criteria) reported += each.stage + " " + each.measure + "\n";
+  EXPECT_EQ(reported,
             "gemm burn.complete\ngemm gpu.hang\ngemm gemm.errors\n"
             "hbm burn.complete\nhbm gpu.hang\nhbm hbm.errors\n");
   EXPECT_EQ(to_string(once),

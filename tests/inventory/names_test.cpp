@@ -60,51 +60,54 @@ std::string site(const std::string& name, const std::string& more = {},
          name + ", bmc: {address: 10.0.1.1}, ssh: {address: 10.0.2.1}" + more + "}\n";
 }
 
-std::string told(const std::string& text) {
+std::string reported(const std::string& text) {
   const auto loaded = parse_inventory(text, "site.yaml", "/nowhere");
   EXPECT_EQ(loaded.inventory.has_value(), loaded.problems.empty());
   return to_string(loaded.problems);
 }
 
 TEST(LoadInventory, RefusesNamesThatSlurmTakesForAllNodes) {
-  EXPECT_EQ(told(site("n1")), "");
-  EXPECT_THAT(told(site("ALL")), HasSubstr("site.yaml:7:12: node name 'ALL' is a word"));
-  EXPECT_THAT(told(site("n1", ", slurm_name: ALL")),
+  EXPECT_EQ(reported(site("n1")), "");
+  EXPECT_THAT(reported(site("ALL")), HasSubstr("site.yaml:7:12: node name 'ALL' is a word"));
+  EXPECT_THAT(reported(site("n1", ", slurm_name: ALL")),
               HasSubstr("site.yaml:7:80: Slurm name 'ALL' is a word"));
-  EXPECT_THAT(told(site("n1", "", "{partition: DEFAULT}")),
+  EXPECT_THAT(reported(site("n1", "", "{partition: DEFAULT}")),
               HasSubstr("site.yaml:2:20: partition 'DEFAULT' is a word"));
-  EXPECT_THAT(told(site("n1", "", "{features: [ok, 'a,b']}")), HasSubstr("feature 'a,b' may have"));
+  EXPECT_THAT(reported(site("n1", "", "{features: [ok, 'a,b']}")),
+              HasSubstr("feature 'a,b' may have"));
   const std::string long_name = std::string(40, 'a') + "." + std::string(40, 'b');
-  EXPECT_THAT(told(site(long_name)), HasSubstr("(slurm_name gives another)"));
-  EXPECT_EQ(told(site(long_name, ", slurm_name: n1")), "");
+  EXPECT_THAT(reported(site(long_name)), HasSubstr("(slurm_name gives another)"));
+  EXPECT_EQ(reported(site(long_name, ", slurm_name: n1")), "");
 }
 
 TEST(LoadInventory, RefusesNamesOfRacksBreakersUsersAndProfilesWithTheirPlace) {
-  EXPECT_THAT(told("site: l\nracks: [{name: 'a 1'}]\n"),
+  EXPECT_THAT(reported("site: l\nracks: [{name: 'a 1'}]\n"),
               HasSubstr("site.yaml:2:16: rack name 'a 1' may have"));
-  EXPECT_THAT(told("site: l\nrooms: [{name: ../x, watts: 5}]\n"), HasSubstr("room name '../x'"));
-  EXPECT_THAT(told("site: l\nracks: [{name: a, pdus: [{name: p/1, watts: 5}]}]\n"),
+  EXPECT_THAT(reported("site: l\nrooms: [{name: ../x, watts: 5}]\n"),
+              HasSubstr("room name '../x'"));
+  EXPECT_THAT(reported("site: l\nracks: [{name: a, pdus: [{name: p/1, watts: 5}]}]\n"),
               HasSubstr("PDU name 'p/1'"));
-  EXPECT_THAT(told(site("n1", ", profile: ../../etc/x")), HasSubstr("profile name '../../etc/x'"));
+  EXPECT_THAT(reported(site("n1", ", profile: ../../etc/x")),
+              HasSubstr("profile name '../../etc/x'"));
   auto user = site("n1");
   user.replace(user.find("admin"), 5, "'a\"b'");
-  EXPECT_THAT(told(user), HasSubstr("user 'a\"b' may have"));
-  EXPECT_THAT(told(site("n1", ", host_name: 'x y'")), HasSubstr("host name 'x y'"));
+  EXPECT_THAT(reported(user), HasSubstr("user 'a\"b' may have"));
+  EXPECT_THAT(reported(site("n1", ", host_name: 'x y'")), HasSubstr("host name 'x y'"));
 }
 
 TEST(LoadInventory, LetsNoControlCharacterReachATerminal) {
   for (const auto* hostile : {R"("a\x1b[31mb")", R"("a\nPrologue=/x")", R"("a\u009b2Jb")",
                               R"("a\u202eb")", R"("a\u2028b")", R"("a\rb")", R"("a\x7fb")"}) {
-    const auto text = told(site(hostile));
+    const auto text = reported(site(hostile));
     EXPECT_NE(text, "") << hostile;
     for (const auto line : {"\x1b", "\r", "\xc2\x9b", "\xe2\x80\xae", "\x7f"})
       EXPECT_THAT(text, Not(HasSubstr(line))) << hostile;
     EXPECT_EQ(std::ranges::count(text, '\n'), 1) << hostile;
   }
-  EXPECT_THAT(told("site: \"x\\x1by\"\n"),
+  EXPECT_THAT(reported("site: \"x\\x1by\"\n"),
               HasSubstr("site.yaml:1:7: a text with the control character U+001B"));
-  EXPECT_THAT(told("site: l\n\"k\\x1b\": 1\n"), HasSubstr("control character U+001B"));
-  EXPECT_EQ(told("site: l\xff\n"), "site.yaml:1:8: the file is not UTF-8\n");
+  EXPECT_THAT(reported("site: l\n\"k\\x1b\": 1\n"), HasSubstr("control character U+001B"));
+  EXPECT_EQ(reported("site: l\xff\n"), "site.yaml:1:8: the file is not UTF-8\n");
 }
 
 TEST(Problems, AreSafeForATerminalWhateverTheyQuote) {
@@ -117,7 +120,7 @@ TEST(LoadInventory, RefusesAddressesThatCannotBe) {
   const auto with = [](const std::string& bmc, const std::string& ssh) {
     auto text = site("n1");
     text.replace(text.find("10.0.2.1"), 8, "\"" + ssh + "\"");
-    return told(text.replace(text.find("10.0.1.1"), 8, "\"" + bmc + "\""));
+    return reported(text.replace(text.find("10.0.1.1"), 8, "\"" + bmc + "\""));
   };
   EXPECT_EQ(with("10.0.1.1", "10.0.1.2"), "");
   EXPECT_EQ(with("[fe80::1%eth0]:8443", "n1-ssh.example.org:2222"), "");
@@ -130,13 +133,13 @@ TEST(LoadInventory, RefusesAddressesThatCannotBe) {
 }
 
 TEST(LoadInventory, RefusesAUnitWithoutARack) {
-  EXPECT_THAT(told(site("n1", ", unit: 3")),
+  EXPECT_THAT(reported(site("n1", ", unit: 3")),
               HasSubstr("node 'n1' has a unit and no rack: a unit is a rack's"));
 }
 
 TEST(LoadInventory, SaysOfABrokenRangeOfNamesThatAlone) {
-  EXPECT_EQ(told(site("'n[1-'")), "site.yaml:7:12: 'n[1-': '[' without ']' at character 2\n");
-  EXPECT_THAT(told(site("'n[1-'", ", bcm: 1")), HasSubstr("unknown key 'bcm' in node"));
+  EXPECT_EQ(reported(site("'n[1-'")), "site.yaml:7:12: 'n[1-': '[' without ']' at character 2\n");
+  EXPECT_THAT(reported(site("'n[1-'", ", bcm: 1")), HasSubstr("unknown key 'bcm' in node"));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ LoadedRacks parsed(std::string_view racks) {
   return parse_racks(site(racks), "site.yaml", "/nowhere");
 }
 
-std::string told(std::string_view racks) { return to_string(parsed(racks).problems); }
+std::string reported(std::string_view racks) { return to_string(parsed(racks).problems); }
 
 constexpr std::string_view kWhole = R"(  a01:
     kind: gb200-nvl72
@@ -119,7 +119,7 @@ TEST(RackParts, AreReadOfAListOfRacksAsOfAMap) {
 }
 
 TEST(RackParts, TellAllTheirErrorsAtOnceEachAtItsPlace) {
-  const auto problems = told(R"(  a01:
+  const auto problems = reported(R"(  a01:
     kind: gb20-nvl72
     compute: {bmc: ["10.0.1.[1-18]"], slots: "[1-17]"}
     switches: {nvos: [10.0.4.1, 10.0.4.2, 10.0.4.3], bmc: [10.0.3.1, 10.0.3.2], slot: 9}
@@ -138,43 +138,44 @@ TEST(RackParts, TellAllTheirErrorsAtOnceEachAtItsPlace) {
 
 TEST(RackParts, HaveNoAddressNoMacAndNoSlotTwice) {
   EXPECT_THAT(
-      told("  a01: {kind: gb200-nvl72, compute: {bmc: [10.0.9.1, 10.0.9.2], slots: '3,3'}}\n"),
+      reported("  a01: {kind: gb200-nvl72, compute: {bmc: [10.0.9.1, 10.0.9.2], slots: '3,3'}}\n"),
       HasSubstr("slot 3 of a01/compute2 is already that of a01/compute1"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {bmc: [10.0.9.1], slots: 4},\n"
-                   "        switches: {bmc: [10.0.9.3], slots: 4}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {bmc: [10.0.9.1], slots: 4},\n"
+                       "        switches: {bmc: [10.0.9.3], slots: 4}}\n"),
               HasSubstr("slot 4 of a01/switch1 is already that of a01/compute1"));
   EXPECT_THAT(
-      told("  a01: {kind: gb200-nvl72, power_shelves: [10.0.9.1, '[::ffff:10.0.9.1]:443']}\n"),
+      reported("  a01: {kind: gb200-nvl72, power_shelves: [10.0.9.1, '[::ffff:10.0.9.1]:443']}\n"),
       HasSubstr("is already that of a01/shelf1"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, power_shelves: [10.0.1.7]}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, power_shelves: [10.0.1.7]}\n"),
               HasSubstr("address 10.0.1.7:443 of a01/shelf1 is already that of a01-n07"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, power_shelves: {address: '10.0.9.[1-2]', mac: "
-                   "['AA-BB-CC-00-11-22', 'aa:bb:cc:00:11:22']}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, power_shelves: {address: '10.0.9.[1-2]', mac: "
+                       "['AA-BB-CC-00-11-22', 'aa:bb:cc:00:11:22']}}\n"),
               HasSubstr("MAC aa:bb:cc:00:11:22 of a01/shelf2 is already that of a01/shelf1"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {nodes: a01-n01}}\n"
-                   "  a02: {kind: gb200-nvl72, compute: {nodes: a01-n01}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {nodes: a01-n01}}\n"
+                       "  a02: {kind: gb200-nvl72, compute: {nodes: a01-n01}}\n"),
               HasSubstr("node a01-n01 of a02/compute1 is already that of a01/compute1"));
 }
 
 TEST(RackParts, AreRefusedWhereTheyAreNoneEmptyOrTooMany) {
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {}}\n"),
               HasSubstr("compute needs one of bmc: [addresses] and nodes:"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {bmc: []}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {bmc: []}}\n"),
               HasSubstr("bmc needs addresses"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {bmc: [[10.0.9.1]]}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {bmc: [[10.0.9.1]]}}\n"),
               HasSubstr("each of bmc must be a text"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {bmc: ['10.0.[1-200].[1-200]']}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {bmc: ['10.0.[1-200].[1-200]']}}\n"),
               HasSubstr("more than 256"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, power_shelves: ['10.0.9.[1-9]']}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, power_shelves: ['10.0.9.[1-9]']}\n"),
               HasSubstr("rack 'a01' has 9 power shelves, and a gb200-nvl72 has 8 at most"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {bmc: [10.0.9.1], slots: 0}}\n"),
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {bmc: [10.0.9.1], slots: 0}}\n"),
               HasSubstr("slot must be a whole number from 1 to 255, not '0'"));
-  EXPECT_THAT(told("  a01: {compute: {bmc: [10.0.9.1]}}\n"), HasSubstr("needs a kind"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, compute: {nodes: a01-n99}}\n"),
+  EXPECT_THAT(reported("  a01: {compute: {bmc: [10.0.9.1]}}\n"), HasSubstr("needs a kind"));
+  EXPECT_THAT(reported("  a01: {kind: gb200-nvl72, compute: {nodes: a01-n99}}\n"),
               HasSubstr("there is no node 'a01-n99'"));
-  EXPECT_THAT(told("  a01: {kind: gb200-nvl72, switches: {nvos: {address: 10.0.9.1, certificate: "
-                   "/dev/null}}}\n"),
-              HasSubstr("certificate and key belong together"));
+  EXPECT_THAT(
+      reported("  a01: {kind: gb200-nvl72, switches: {nvos: {address: 10.0.9.1, certificate: "
+               "/dev/null}}}\n"),
+      HasSubstr("certificate and key belong together"));
 }
 
 TEST(RackParts, NameNoPrivateKeyThatOthersMayRead) {
@@ -198,8 +199,8 @@ TEST(RackParts, NameNoPrivateKeyThatOthersMayRead) {
 }
 
 TEST(RackParts, OfARackByKeyHaveNoOtherName) {
-  EXPECT_THAT(told("  a01: {name: a02, kind: gb200-nvl72}\n"), HasSubstr("unknown key 'name'"));
-  EXPECT_THAT(told("  'a 1': {units: 42}\n"), HasSubstr("site.yaml:3:3: "));
+  EXPECT_THAT(reported("  a01: {name: a02, kind: gb200-nvl72}\n"), HasSubstr("unknown key 'name'"));
+  EXPECT_THAT(reported("  'a 1': {units: 42}\n"), HasSubstr("site.yaml:3:3: "));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class Criteria : public ::testing::Test {
   }
 
   /// Each criterion in a line: stage, measure, parts, limits.
-  std::vector<std::string> told(const std::string& name) {
+  std::vector<std::string> reported(const std::string& name) {
     problems.clear();
     const auto profile = ProfileSource{folder}.load(name, problems);
     std::vector<std::string> lines;
@@ -61,7 +61,8 @@ criteria:
 )");
   put("two", "extends: eight\nparts: {gpu: {count: 2}}\n");
 
-  EXPECT_THAT(told("two"), ElementsAre("gemm gpu.idle gpu0,gpu1 >=1", "gemm burn.gpus  >=2 <=2"));
+  EXPECT_THAT(reported("two"),
+              ElementsAre("gemm gpu.idle gpu0,gpu1 >=1", "gemm burn.gpus  >=2 <=2"));
   EXPECT_EQ(to_string(problems), "");
 }
 
@@ -73,7 +74,7 @@ criteria:
     - {measure: gpu.idle, at_least: 1, at_most: 1, source: ours}
 )");
 
-  told("crossed");
+  reported("crossed");
 
   EXPECT_THAT(
       to_string(problems),
@@ -89,7 +90,7 @@ criteria:
     - {measure: burn.gpus, at_least: count of gpu, at_most: 7, unit: GPUs, source: ours}
 )");
 
-  told("counted");
+  reported("counted");
 
   EXPECT_THAT(to_string(problems), HasSubstr("counted.yaml:6:7: criterion 'burn.gpus' asks for at "
                                              "least 8 and at most 7: no value is both"));
@@ -103,7 +104,7 @@ criteria:
     - {measure: memory.total, at_least: 10, source: ours}
 )");
 
-  EXPECT_THAT(told("none"), ElementsAre("node-facts memory.total  >=10"));
+  EXPECT_THAT(reported("none"), ElementsAre("node-facts memory.total  >=10"));
   EXPECT_EQ(to_string(problems), "");
 }
 
@@ -116,7 +117,7 @@ TEST_F(Criteria, OfPartsThatNobodyCountedAreAnError) {
     - {measure: gpu.xid, at_most: count of luck, source: ours}
 )");
 
-  told("uncounted");
+  reported("uncounted");
 
   const auto text = to_string(problems);
   for (const auto* said :
@@ -142,7 +143,7 @@ criteria:
     - {measure: pcie.narrow, parts: "gpu[0-1]", at_most: 2, source: ours}
 )");
 
-  EXPECT_THAT(told("other"),
+  EXPECT_THAT(reported("other"),
               ElementsAre("facts pcie.narrow gpu0,gpu1 <=2", "facts pcie.narrow mlx5_* <=1",
                           "facts pcie.narrow nvme* <=0", "facts edac.uncorrected dimm * <=0",
                           "facts edac.uncorrected  <=5"));
@@ -160,9 +161,10 @@ TEST_F(Criteria, ThatAProfileIsWithoutAreNotInherited) {
   put("tray", "extends: base\nwithout: [psu/psu.redundant, cpu/cpu.machine_checks]\n");
   put("typo", "extends: base\nwithout: [psu/psu.redundand]\n");
 
-  EXPECT_THAT(told("tray"), ElementsAre("psu sensor.leak leak* <=0", "cpu cpu.failures cpu* <=0"));
+  EXPECT_THAT(reported("tray"),
+              ElementsAre("psu sensor.leak leak* <=0", "cpu cpu.failures cpu* <=0"));
   EXPECT_EQ(to_string(problems), "");
-  told("typo");
+  reported("typo");
   EXPECT_THAT(to_string(problems),
               HasSubstr("it inherits no criterion 'psu/psu.redundand' (did you mean "
                         "'psu/psu.redundant'?)"));

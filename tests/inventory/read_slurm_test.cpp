@@ -22,7 +22,7 @@ Inventory read(const std::string& text) {
   return std::move(loaded.inventory).value_or(Inventory{});
 }
 
-std::string told(const std::string& text) {
+std::string reported(const std::string& text) {
   return to_string(parse_inventory(text, "site.yaml", "/srv/site").problems);
 }
 
@@ -100,27 +100,27 @@ TEST(ReadSlurm, RefusesWhatIsNoServer) {
 }
 
 TEST(ReadSlurm, NamesEveryFaultWithItsPlace) {
-  EXPECT_THAT(told(site("slurm: {rest: {url: 'http://10.0.0.1', tokn: 'env:X'}}")),
+  EXPECT_THAT(reported(site("slurm: {rest: {url: 'http://10.0.0.1', tokn: 'env:X'}}")),
               AllOf(HasSubstr("site.yaml:2:21: url must begin with https://"),
                     HasSubstr("url needs token"), HasSubstr("did you mean 'token'")));
   EXPECT_THAT(
-      told(site("slurm: {rest: {url: 'https://x', user: 'a b', token: eyJhbGciOi}}")),
+      reported(site("slurm: {rest: {url: 'https://x', user: 'a b', token: eyJhbGciOi}}")),
       AllOf(HasSubstr("user 'a b' may have"), HasSubstr("token must say where it is kept")));
-  EXPECT_THAT(told(site("slurm: {reservation: true, rest: {url: 'unix:/x'}}")),
+  EXPECT_THAT(reported(site("slurm: {reservation: true, rest: {url: 'unix:/x'}}")),
               HasSubstr("slurmrestd offers no reservations"));
-  EXPECT_THAT(told(site("slurm: {rest: {url: 'https://x', token: 'env:X', ca: none.pem}}")),
+  EXPECT_THAT(reported(site("slurm: {rest: {url: 'https://x', token: 'env:X', ca: none.pem}}")),
               HasSubstr("there is no file /srv/site/none.pem"));
-  EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', label: 'a b=c'}")),
+  EXPECT_THAT(reported(site("kubernetes: {server: 'https://x', token: 'env:X', label: 'a b=c'}")),
               HasSubstr("label is KEY=VALUE"));
-  EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', taint: -x}")),
+  EXPECT_THAT(reported(site("kubernetes: {server: 'https://x', token: 'env:X', taint: -x}")),
               HasSubstr("taint is a key"));
-  EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', condition: 'a b'}")),
+  EXPECT_THAT(reported(site("kubernetes: {server: 'https://x', token: 'env:X', condition: 'a b'}")),
               HasSubstr("condition is a type"));
-  EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', condition: Ready}")),
+  EXPECT_THAT(reported(site("kubernetes: {server: 'https://x', token: 'env:X', condition: Ready}")),
               HasSubstr("condition Ready is the kubelet's own"));
-  EXPECT_THAT(
-      told(site("kubernetes: {server: 'https://x', token: 'env:X'}", ", kubernetes_name: Node_1")),
-      HasSubstr("Kubernetes name 'Node_1'"));
+  EXPECT_THAT(reported(site("kubernetes: {server: 'https://x', token: 'env:X'}",
+                            ", kubernetes_name: Node_1")),
+              HasSubstr("Kubernetes name 'Node_1'"));
 }
 
 constexpr const char* kBoth = "slurm: {}\nkubernetes: {server: 'https://x', token: 'env:X'}";
@@ -151,15 +151,15 @@ TEST(ReadSlurm, TheSchedulerOfDefaultsIsThatOfNodesWhichNameNone) {
 }
 
 TEST(ReadSlurm, ASchedulerThatIsMissingOrUnknownIsAnError) {
-  EXPECT_THAT(told(site(kBoth)), HasSubstr("needs scheduler: slurm, kubernetes or"));
-  EXPECT_THAT(told(site(kBoth, ", scheduler: nomad")), HasSubstr("not 'nomad'"));
-  EXPECT_THAT(told(site("slurm: {}", ", scheduler: kubernetes")),
+  EXPECT_THAT(reported(site(kBoth)), HasSubstr("needs scheduler: slurm, kubernetes or"));
+  EXPECT_THAT(reported(site(kBoth, ", scheduler: nomad")), HasSubstr("not 'nomad'"));
+  EXPECT_THAT(reported(site("slurm: {}", ", scheduler: kubernetes")),
               HasSubstr("has no kubernetes section"));
-  EXPECT_THAT(told(site("", ", scheduler: slurm")), HasSubstr("has no slurm section"));
+  EXPECT_THAT(reported(site("", ", scheduler: slurm")), HasSubstr("has no slurm section"));
 }
 
 TEST(ReadSlurm, NeverShowsATokenThatStandsInTheFile) {
-  EXPECT_THAT(told(site("slurm: {rest: {url: 'https://x', token: eyJhbGciOi}}")),
+  EXPECT_THAT(reported(site("slurm: {rest: {url: 'https://x', token: eyJhbGciOi}}")),
               ::testing::Not(HasSubstr("eyJhbGciOi")));
 }
 

@@ -114,11 +114,11 @@ TEST(Groups, AreReadWithAllTheirErrors) {
 }
 
 TEST_F(Select, NamesEveryTermThatMatchesNothing) {
-  const auto told = names("a01-n04,rack:a03");
+  const auto reported = names("a01-n04,rack:a03");
 
-  ASSERT_EQ(told.size(), 1);
-  EXPECT_THAT(told.front(), HasSubstr("a01-n04"));
-  EXPECT_THAT(told.front(), HasSubstr("a03"));
+  ASSERT_EQ(reported.size(), 1);
+  EXPECT_THAT(reported.front(), HasSubstr("a01-n04"));
+  EXPECT_THAT(reported.front(), HasSubstr("a03"));
 }
 
 TEST_F(Select, SaysHowARangeIsWrittenWhereBothItsEndsAreNodes) {
@@ -130,20 +130,21 @@ TEST_F(Select, SaysHowARangeIsWrittenWhereBothItsEndsAreNodes) {
 
 TEST_F(Select, KnowsNoNodeOfARackThatIsNotVisible) {
   const auto visible = *RackScope::of(std::vector<std::string>{"a02"});
-  const auto told = [&](std::string_view terms) {
+  const auto reported = [&](std::string_view terms) {
     const auto nodes = select(inventory, terms, visible);
     return nodes ? nodes->size() == 1 ? nodes->front()->name : std::to_string(nodes->size())
                  : nodes.error().what;
   };
 
-  EXPECT_EQ(told("all"), "2");
-  EXPECT_EQ(told("!a02-n01"), "a02-n02");
-  EXPECT_EQ(told("a01-n01"),
+  EXPECT_EQ(reported("all"), "2");
+  EXPECT_EQ(reported("!a02-n01"), "a02-n02");
+  EXPECT_EQ(reported("a01-n01"),
             "nodes 'a01-n01': there is no node 'a01-n01' (did you mean 'a02-n01'?)");
-  EXPECT_EQ(told("a01-n09"),
+  EXPECT_EQ(reported("a01-n09"),
             "nodes 'a01-n09': there is no node 'a01-n09' (did you mean 'a02-n01'?)");
-  EXPECT_EQ(told("rack:a01"), "nodes 'rack:a01': no node is in rack 'a01'");
-  EXPECT_EQ(told("profile:dgx-h100"), "nodes 'profile:dgx-h100': no node has profile 'dgx-h100'");
+  EXPECT_EQ(reported("rack:a01"), "nodes 'rack:a01': no node is in rack 'a01'");
+  EXPECT_EQ(reported("profile:dgx-h100"),
+            "nodes 'profile:dgx-h100': no node has profile 'dgx-h100'");
 }
 
 }  // namespace

@@ -70,16 +70,16 @@ TEST_F(Acceptance, SaysByWhomAndWithWhatTheRunWasMadeAndWhereItsJournalEnds) {
               {"profiles_sha256", {{"dgx-h100", std::string(64, 'd')}}},
               {"inventory_sha256", std::string(64, 'f')}});
 
-  const auto told = summary();
-  const auto page = to_html(told);
+  const auto reported = summary();
+  const auto page = to_html(reported);
   const auto events = store->events(id).value();
 
   for (const auto& word : {std::string{"kim on admin1"}, std::string{"0.1.0"}, std::string{"24h"},
                            std::string(64, 'd'), std::string(64, 'e'), std::string(64, 'f'),
                            events.back().hash, std::string{"For the customer"}})
     EXPECT_THAT(page, HasSubstr(word));
-  EXPECT_EQ(told.provenance.head, events.back().hash);
-  EXPECT_EQ(told.provenance.events, 1);
+  EXPECT_EQ(reported.provenance.head, events.back().hash);
+  EXPECT_EQ(reported.provenance.events, 1);
 }
 
 TEST_F(Acceptance, ListsWhatPeopleDecidedWithTheirReasonsAndNothingThatWasRefused) {
@@ -94,12 +94,12 @@ TEST_F(Acceptance, ListsWhatPeopleDecidedWithTheirReasonsAndNothingThatWasRefuse
   add({EventKind::node_retried, "a01-n02", "", {{"by", "cupel"}, {"from", "gpu-facts"}}});
   add({EventKind::run_released, "", "", {{"by", "lee"}, {"step", "gpu-facts"}}});
 
-  const auto told = summary();
+  const auto reported = summary();
 
-  ASSERT_EQ(told.provenance.deeds.size(), 2u);
-  EXPECT_EQ(told.provenance.deeds[0].why, "on <order>");
-  EXPECT_EQ(told.provenance.deeds[1].what, "released the halt");
-  EXPECT_THAT(to_html(told), AllOf(HasSubstr("on &lt;order&gt;"), HasSubstr("lee")));
+  ASSERT_EQ(reported.provenance.deeds.size(), 2u);
+  EXPECT_EQ(reported.provenance.deeds[0].why, "on <order>");
+  EXPECT_EQ(reported.provenance.deeds[1].what, "released the halt");
+  EXPECT_THAT(to_html(reported), AllOf(HasSubstr("on &lt;order&gt;"), HasSubstr("lee")));
 }
 
 TEST_F(Acceptance, SaysWhatWasNotTested) {
@@ -128,10 +128,10 @@ TEST_F(Acceptance, ListsSerialNumbersWithTheNodesPlace) {
                     {"serial", i == 7 ? "" : "S" + std::to_string(i)}});
   end("a01-n01", "bmc-facts", {{"bmc_parts", gpus}, {"system_serial", "CHASSIS-1"}});
 
-  const auto told = to_document(summary());
-  const auto& node = told.at("summary").at("nodes").as_array()[0];
+  const auto reported = to_document(summary());
+  const auto& node = reported.at("summary").at("nodes").as_array()[0];
 
-  EXPECT_EQ(told.at("schema"), 2);
+  EXPECT_EQ(reported.at("schema"), 2);
   EXPECT_EQ(node.at("chassis_serial"), "CHASSIS-1");
   EXPECT_EQ(node.at("gpus_with_serial"), 7);
   EXPECT_EQ(node.at("serials").as_array().size(), 7u);
@@ -205,15 +205,15 @@ TEST_F(Acceptance, CountsTheTimeThatPassedWhenTheClockWasSetAndSaysThatItWas) {
   clock.pass(5min);
   write({EventKind::run_ended});
 
-  const auto told = summary();
-  const auto& step = told.nodes[0].record.steps[0];
+  const auto reported = summary();
+  const auto& step = reported.nodes[0].record.steps[0];
 
-  EXPECT_EQ(told.took, 10min);
+  EXPECT_EQ(reported.took, 10min);
   EXPECT_EQ(step.ended - step.began, 3min);
-  ASSERT_EQ(told.provenance.clock_sets.size(), 2u);
-  EXPECT_EQ(told.provenance.clock_sets[1].by, -24h * 1095);
-  EXPECT_THAT(to_text(told), HasSubstr("after 10 min 00 s"));
-  EXPECT_THAT(to_html(told), HasSubstr("The clock of the admin node was set during the run"));
+  ASSERT_EQ(reported.provenance.clock_sets.size(), 2u);
+  EXPECT_EQ(reported.provenance.clock_sets[1].by, -24h * 1095);
+  EXPECT_THAT(to_text(reported), HasSubstr("after 10 min 00 s"));
+  EXPECT_THAT(to_html(reported), HasSubstr("The clock of the admin node was set during the run"));
 }
 
 TEST_F(Acceptance, KeepsTheTimeOfAnOlderJournalWhoseClockWentBack) {

@@ -84,11 +84,11 @@ class AuditStepTest : public store::StoreTest {
   std::vector<std::string> audited() {
     const auto ended = audit();
     if (!ended) return {ended.error().what};
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (const auto& each : record::audit_from(&ended->found.at("audit")))
-      told.push_back(std::string{to_string(each.finding)} + " " + each.part + ": " + each.observed +
-                     " of " + each.expected);
-    return told;
+      reported.push_back(std::string{to_string(each.finding)} + " " + each.part + ": " +
+                         each.observed + " of " + each.expected);
+    return reported;
   }
 
   inventory::Node node{};

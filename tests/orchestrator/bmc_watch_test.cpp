@@ -31,9 +31,9 @@ class BmcWatch : public StagesOnANode {
 
   void log(bmc::LogEntry entry) { machine.log->entries.push_back(std::move(entry)); }
   std::optional<double> critical(const std::string& step, const std::string& part) const {
-    const auto told = record();
-    const auto found = told.findings.find(step);
-    if (found == told.findings.end()) return std::nullopt;
+    const auto reported = record();
+    const auto found = reported.findings.find(step);
+    if (found == reported.findings.end()) return std::nullopt;
     for (const auto& each : found->second.measurements)
       if (each.name == "sel.new.critical" && each.part == part) return each.value;
     return std::nullopt;
@@ -104,11 +104,12 @@ TEST_F(BmcWatch, NeedNotLookIntoTheJournalForAMarkThatStandsThere) {
 }
 
 bmc::Sensors air(double celsius) {
-  bmc::Sensors told;
-  told.sensors.push_back(
+  bmc::Sensors reported;
+  reported.sensors.push_back(
       {.kind = bmc::SensorKind::temperature, .name = "TEMP_AMBIENT", .value = celsius});
-  told.sensors.push_back({.kind = bmc::SensorKind::temperature, .name = "PSU0 inlet", .value = 12});
-  return told;
+  reported.sensors.push_back(
+      {.kind = bmc::SensorKind::temperature, .name = "PSU0 inlet", .value = 12});
+  return reported;
 }
 
 TEST_F(BmcWatch, HoldsTheAirOfASoakAgainstItsNearestNeighbours) {
@@ -206,9 +207,9 @@ TEST_F(BmcWatch, ReadsTheSuppliesInThePhasesOfWhichTheNodeSpeaksAndLetsEachEnd) 
   const auto end = stage("psu", paced({"idle", "full"}));
 
   ASSERT_EQ(end.outcome, engine::Outcome::done) << end.detail;
-  const auto told = record();
+  const auto reported = record();
   std::map<std::string, double> values;
-  for (const auto& each : told.findings.at("psu").measurements)
+  for (const auto& each : reported.findings.at("psu").measurements)
     values[each.name + " " + each.part] = each.value;
   EXPECT_EQ(values.at("psu.power.step "), 0);
   EXPECT_EQ(values.at("psu.share.spread "), 0);

@@ -44,7 +44,7 @@ class DeployOrder : public ::testing::Test {
 
   inventory::Inventory inventory_{};
   inventory::Node node_{};
-  BootWish wish_{};
+  BootRequest wish_{};
 };
 
 TEST_F(DeployOrder, ItsTicketOutlivesTheSlowestWriteAndTheSlowestErase) {

@@ -159,9 +159,9 @@ TEST(Clusters, SayWhatTheFirstNodeSaidAndKeepTheTemplateAsTheKey) {
   EXPECT_EQ(groups[0].cause, "NODE: SSH: connect to #.#.#.#:#: timed out");
   EXPECT_EQ(to_text(groups[0]),
             "ssh-wait: 2 of 3 nodes, for example n2: SSH: connect to 10.0.0.2:22: timed out");
-  const auto told = to_json(groups);
-  EXPECT_EQ(told.at(0).at("cause"), "NODE: SSH: connect to #.#.#.#:#: timed out");
-  EXPECT_EQ(told.at(0).at("text"), "SSH: connect to 10.0.0.2:22: timed out");
+  const auto reported = to_json(groups);
+  EXPECT_EQ(reported.at(0).at("cause"), "NODE: SSH: connect to #.#.#.#:#: timed out");
+  EXPECT_EQ(reported.at(0).at("text"), "SSH: connect to 10.0.0.2:22: timed out");
 }
 
 /// A key may end anywhere, and words for people may not.

@@ -120,13 +120,13 @@ TEST_F(DetachedTest, TellsAJobAWord) {
     return run_to_end(io, tell_job(*on, handle, word, Deadline::in(60s)));
   };
 
-  const auto told = tell("it's read");
+  const auto reported = tell("it's read");
   Spool spool;
   read_to_end(spool);
   ASSERT_TRUE(forget());
   const auto late = tell("more");
 
-  ASSERT_TRUE(told) << told.error().what;
+  ASSERT_TRUE(reported) << reported.error().what;
   EXPECT_EQ(spool.out, "it's read\n");
   EXPECT_TRUE(late) << "a job that has gone needs no word";
   EXPECT_FALSE(std::filesystem::exists(handle.folder));

@@ -349,15 +349,16 @@ TEST(ForecastSeeds, IsNeverShorterThanItsBoundAndNeverOverALimit) {
     plan.nodes_at_once = 1 + below(12);
     if (below(3) == 0) plan.canary = {1, 2};
 
-    const auto told = forecast(plan, site);
+    const auto reported = forecast(plan, site);
 
-    if (!told.never.empty()) continue;  // a pair may be too much for its breaker
-    ASSERT_LE(told.bound(), told.end) << "seed " << seed << ": " << told.bounds.front().what;
-    for (const auto& level : told.levels)
+    if (!reported.never.empty()) continue;  // a pair may be too much for its breaker
+    ASSERT_LE(reported.bound(), reported.end)
+        << "seed " << seed << ": " << reported.bounds.front().what;
+    for (const auto& level : reported.levels)
       for (const auto watts : level.watts)
         ASSERT_LE(watts, level.limit_watts + 1e-6) << "seed " << seed << ": " << level.name;
     const auto again = forecast(plan, site);
-    ASSERT_EQ(again.end, told.end) << "seed " << seed;
+    ASSERT_EQ(again.end, reported.end) << "seed " << seed;
   }
 }
 

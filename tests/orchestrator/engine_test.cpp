@@ -255,7 +255,7 @@ class CancelledWithSettings : public EngineTest {
     state_ = engine.state(1);
   }
   /// "n1/disk step-stopped", from the one behind `from` on.
-  std::vector<std::string> told(std::size_t from = 0) const {
+  std::vector<std::string> reported(std::size_t from = 0) const {
     std::vector<std::string> all;
     for (const auto& event : std::span{journal_.events}.subspan(from))
       all.push_back((event.node.empty() ? "" : event.node + "/" + event.step + " ") +
@@ -267,7 +267,7 @@ class CancelledWithSettings : public EngineTest {
 TEST_F(CancelledWithSettings, PutsBackWhatItHasSetBeforeItIsOver) {
   cancel();
 
-  const auto all = told();
+  const auto all = reported();
   EXPECT_THAT(std::vector(all.end() - 5, all.end()),
               ElementsAre("n1/disk step-stopped", "n1/settings-restore step-began",
                           "n1/settings-restore step-started", "n1/settings-restore step-ended",
@@ -282,20 +282,20 @@ TEST_F(CancelledWithSettings, IsOverThoughTheNodeCannotBeReached) {
 
   cancel();
 
-  EXPECT_EQ(told().back(), "run-cancelled");
+  EXPECT_EQ(reported().back(), "run-cancelled");
   EXPECT_EQ(phases("n1")[2], "failed");
   EXPECT_THAT(state_.nodes.at("n1").steps[2].detail, HasSubstr("no route"));
 }
 
 TEST_F(CancelledWithSettings, PutsThemBackAnewUnderTheNextControllerWhereThisOneDiedMeanwhile) {
   cancel();
-  while (told().back() != "n1/settings-restore step-started") journal_.events.pop_back();
+  while (reported().back() != "n1/settings-restore step-started") journal_.events.pop_back();
   const auto before = journal_.events.size();
 
   cancel(true);
 
   EXPECT_THAT(steps_.let_go_of, ElementsAre("job of n1/disk", "job of n1/settings-restore"));
-  EXPECT_THAT(told(before),
+  EXPECT_THAT(reported(before),
               ElementsAre("n1/settings-restore step-stopped", "n1/settings-restore step-began",
                           "n1/settings-restore step-started", "n1/settings-restore step-ended",
                           "run-cancelled"));
@@ -304,12 +304,12 @@ TEST_F(CancelledWithSettings, PutsThemBackAnewUnderTheNextControllerWhereThisOne
 TEST_F(CancelledWithSettings, TouchesNoNodeWhereAllIsBackAlready) {
   steps_.script.clear();
   ASSERT_TRUE(run());
-  while (told().back() != "n1/settings-restore step-ended") journal_.events.pop_back();
+  while (reported().back() != "n1/settings-restore step-ended") journal_.events.pop_back();
   const auto before = journal_.events.size();
 
   cancel(true);
 
-  EXPECT_THAT(told(before), ElementsAre("run-cancelled"));
+  EXPECT_THAT(reported(before), ElementsAre("run-cancelled"));
 }
 
 TEST_F(EngineTest, TheLastOfItsTriesEndsWhatTheStepHadStartedAndThenSaysSo) {

@@ -119,7 +119,7 @@ class Feeds : public ::testing::Test {
     done = feeds.done();
     went_down = feeds.went_down();
     sensors.heard("cupel-phase: feeds 9\n");
-    burnin::add_feeds(burnin::read_transcript(sensors.told()), found);
+    burnin::add_feeds(burnin::read_transcript(sensors.reported()), found);
     return ended;
   }
   static Task<Result<bool>> take_then_end(FeedWatch& feeds) {
@@ -130,7 +130,7 @@ class Feeds : public ::testing::Test {
     co_await sensors.read();
     co_return true;
   }
-  std::vector<std::string> told() const {
+  std::vector<std::string> reported() const {
     std::vector<std::string> all;
     for (const auto& each : found.measurements)
       all.push_back(fmt::format("{} {} {}", each.part, each.name, each.value));
@@ -158,10 +158,10 @@ TEST_F(Feeds, AreTakenOneAfterTheOtherAndComeBack) {
   EXPECT_TRUE(done);
   EXPECT_THAT(rack.cycled, ElementsAre("A1", "A2"));
   EXPECT_EQ(rack.logged_out, 2);
-  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tested 1", "feed1 psu.feed.carried 1",
-                                  "feed1 psu.feed.lost 1", "feed1 psu.feed.back 1",
-                                  "feed2 psu.feed.tested 1", "feed2 psu.feed.carried 1",
-                                  "feed2 psu.feed.lost 1", "feed2 psu.feed.back 1"));
+  EXPECT_THAT(reported(), ElementsAre("feed1 psu.feed.tested 1", "feed1 psu.feed.carried 1",
+                                      "feed1 psu.feed.lost 1", "feed1 psu.feed.back 1",
+                                      "feed2 psu.feed.tested 1", "feed2 psu.feed.carried 1",
+                                      "feed2 psu.feed.lost 1", "feed2 psu.feed.back 1"));
 }
 
 TEST_F(Feeds, AreNotTakenFromANodeWhoseSuppliesAreNotWell) {
@@ -172,7 +172,7 @@ TEST_F(Feeds, AreNotTakenFromANodeWhoseSuppliesAreNotWell) {
   (void)take();
 
   EXPECT_THAT(rack.cycled, IsEmpty());
-  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tested 0", "feed2 psu.feed.tested 0"));
+  EXPECT_THAT(reported(), ElementsAre("feed1 psu.feed.tested 0", "feed2 psu.feed.tested 0"));
   EXPECT_THAT(why(), HasSubstr("nothing is taken away from a node that may need it"));
 }
 
@@ -204,7 +204,7 @@ TEST_F(Feeds, WithoutWhichTheNodeGoesDownEndTheStage) {
   EXPECT_THAT(ended.error().what, HasSubstr("it went down when its feed a01/p1/b1 was off"));
   EXPECT_TRUE(went_down);
   EXPECT_THAT(rack.cycled, ElementsAre("A1"));
-  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tested 1", "feed1 psu.feed.carried 0"));
+  EXPECT_THAT(reported(), ElementsAre("feed1 psu.feed.tested 1", "feed1 psu.feed.carried 0"));
 }
 
 TEST_F(Feeds, ThatNoSupplyMissesAreSaidToBeAnothers) {
@@ -212,8 +212,8 @@ TEST_F(Feeds, ThatNoSupplyMissesAreSaidToBeAnothers) {
 
   (void)take();
 
-  EXPECT_THAT(told(), ::testing::Contains("feed1 psu.feed.lost 0"));
-  EXPECT_THAT(told(), ::testing::Contains("feed2 psu.feed.lost 1"));
+  EXPECT_THAT(reported(), ::testing::Contains("feed1 psu.feed.lost 0"));
+  EXPECT_THAT(reported(), ::testing::Contains("feed2 psu.feed.lost 1"));
 }
 
 TEST_F(Feeds, OfWhichNoOutletIsKnownAreSaidSo) {
@@ -222,7 +222,7 @@ TEST_F(Feeds, OfWhichNoOutletIsKnownAreSaidSo) {
   (void)take();
 
   EXPECT_THAT(rack.cycled, ElementsAre("A1"));
-  EXPECT_THAT(told(), ::testing::Contains("feed2 psu.feed.tested 0"));
+  EXPECT_THAT(reported(), ::testing::Contains("feed2 psu.feed.tested 0"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Profile with(std::vector<ExpectedFirmware> firmware) {
   return profile;
 }
 
-std::vector<std::string> told(const FirmwarePlan& plan) {
+std::vector<std::string> reported(const FirmwarePlan& plan) {
   std::vector<std::string> all;
   for (const auto& update : plan.updates) {
     all.push_back(update.expected->component + " " + update.version + " over");
@@ -75,8 +75,9 @@ TEST(PlanFirmware, WritesOneImageForAllEntriesOfAComponent) {
   ASSERT_EQ(plan.components.size(), 1);
   EXPECT_EQ(plan.components[0].running.size(), 3);
   EXPECT_EQ(plan.components[0].wrong.size(), 2);
-  EXPECT_THAT(told(plan), ElementsAre("gpus 97.00.82.00.5F over HGX_FW_GPU_SXM_1=96.00.89.00.01 "
-                                      "HGX_FW_GPU_SXM_3=96.00.89.00.01"));
+  EXPECT_THAT(reported(plan),
+              ElementsAre("gpus 97.00.82.00.5F over HGX_FW_GPU_SXM_1=96.00.89.00.01 "
+                          "HGX_FW_GPU_SXM_3=96.00.89.00.01"));
   EXPECT_THAT(plan.updates[0].targets,
               ElementsAre("/redfish/v1/UpdateService/FirmwareInventory/HGX_0"));
 }
@@ -90,7 +91,7 @@ TEST(PlanFirmware, WritesOneByOneWhereTheBmcTakesOneTargetAtATime) {
 
   const auto plan = plan_firmware(profile, kMachine, {part("GPU_0", "1"), part("GPU_1", "1")});
 
-  EXPECT_THAT(told(plan), ElementsAre("gpus 2 over GPU_0=1", "gpus 2 over GPU_1=1"));
+  EXPECT_THAT(reported(plan), ElementsAre("gpus 2 over GPU_0=1", "gpus 2 over GPU_1=1"));
   EXPECT_THAT(plan.updates[1].targets,
               ElementsAre("/redfish/v1/UpdateService/FirmwareInventory/GPU_1"));
   EXPECT_EQ(plan.takes, 30min) << "two writes, one restart";
@@ -108,10 +109,10 @@ TEST(PlanFirmware, GoesByTheVendorsOrderUnlessTheProfileSaysOtherwise) {
   bmc.after = {"HostBIOS_0"};
   const auto own = with({psu, bios, hgx, bmc});
 
-  EXPECT_THAT(told(plan_firmware(usual, kMachine, all)),
+  EXPECT_THAT(reported(plan_firmware(usual, kMachine, all)),
               ElementsAre("HostBMC_0 2 over HostBMC_0=1", "gpus 2 over HGX_FW_GPU_SXM_1=1",
                           "HostBIOS_0 2 over HostBIOS_0=1", "PSU_0 2 over PSU_0=1"));
-  EXPECT_THAT(told(plan_firmware(own, kMachine, all)),
+  EXPECT_THAT(reported(plan_firmware(own, kMachine, all)),
               ElementsAre("gpus 2 over HGX_FW_GPU_SXM_1=1", "HostBIOS_0 2 over HostBIOS_0=1",
                           "HostBMC_0 2 over HostBMC_0=1", "PSU_0 2 over PSU_0=1"));
 }
@@ -127,12 +128,12 @@ TEST(PlanFirmware, TakesSteppingStonesInTheirOrderForThoseThatNeedThem) {
   const auto plan =
       plan_firmware(profile, kMachine, {part("BMC_0", "21.5"), part("BMC_1", "23.10")});
 
-  EXPECT_THAT(told(plan),
+  EXPECT_THAT(reported(plan),
               ElementsAre("bmc 22.01 over BMC_0=21.5", "bmc 23.11 over BMC_0=22.01 BMC_1=23.10",
                           "bmc 24.09 over BMC_0=23.11 BMC_1=23.11"));
   EXPECT_EQ(plan.updates[0].image.file, "/images/22");
   EXPECT_EQ(plan.takes, 45min) << "three writes, each with its restart";
-  EXPECT_THAT(told(plan_firmware(profile, kMachine, {part("BMC_0", "24.02")})),
+  EXPECT_THAT(reported(plan_firmware(profile, kMachine, {part("BMC_0", "24.02")})),
               ElementsAre("bmc 24.09 over BMC_0=24.02"));
 }
 
@@ -202,7 +203,7 @@ TEST(PlanFirmware, RefusesADowngradeThatTheProfileDoesNotAllow) {
 
   bios.downgrade = true;
   const auto profile = with({bios});
-  EXPECT_THAT(told(plan_firmware(profile, kMachine, {part("bios", "2.0")})),
+  EXPECT_THAT(reported(plan_firmware(profile, kMachine, {part("bios", "2.0")})),
               ElementsAre("bios 1.9 over bios=2.0"));
 }
 

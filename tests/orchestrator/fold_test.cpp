@@ -126,15 +126,15 @@ TEST(NodeRecordView, KeepsWhatWasFoundAndWhenTheStepWasFirstMetOverARetry) {
       at(8, event(node_retried, "n1", "", {{"from", "gpu-facts"}, {"by", kByItself}})),
       at(9, event(step_began, "n1", "gpu-facts"))};
 
-  const auto told = record(events);
+  const auto reported = record(events);
 
-  ASSERT_EQ(told.steps.size(), 1u);
-  EXPECT_EQ(told.steps[0].outcome, "");
-  EXPECT_EQ(told.steps[0].error, "");
-  EXPECT_EQ(told.steps[0].attempts, 2);
-  EXPECT_EQ(told.steps[0].revivals, 1);
-  EXPECT_EQ(told.steps[0].began, WallTime{std::chrono::seconds{5}});
-  EXPECT_EQ(told.hand_off, "drained");
+  ASSERT_EQ(reported.steps.size(), 1u);
+  EXPECT_EQ(reported.steps[0].outcome, "");
+  EXPECT_EQ(reported.steps[0].error, "");
+  EXPECT_EQ(reported.steps[0].attempts, 2);
+  EXPECT_EQ(reported.steps[0].revivals, 1);
+  EXPECT_EQ(reported.steps[0].began, WallTime{std::chrono::seconds{5}});
+  EXPECT_EQ(reported.hand_off, "drained");
 }
 
 TEST(NodeRecordView, TakesTheReasonOfAFailureFromTheEventThatEndedTheStep) {
@@ -144,12 +144,12 @@ TEST(NodeRecordView, TakesTheReasonOfAFailureFromTheEventThatEndedTheStep) {
              {"hung", true},
              {"hands", {{{"action", "reseat the GPU"}, {"part", "gpu3"}, {"goes_on", true}}}}})};
 
-  const auto told = record(events);
+  const auto reported = record(events);
 
-  ASSERT_EQ(told.steps.size(), 1u);
-  EXPECT_EQ(told.steps[0].error, "timeout");
-  EXPECT_TRUE(told.steps[0].hung);
-  EXPECT_THAT(told.steps[0].needs, ElementsAre(record::Needed{"reseat the GPU", "gpu3", true}));
+  ASSERT_EQ(reported.steps.size(), 1u);
+  EXPECT_EQ(reported.steps[0].error, "timeout");
+  EXPECT_TRUE(reported.steps[0].hung);
+  EXPECT_THAT(reported.steps[0].needs, ElementsAre(record::Needed{"reseat the GPU", "gpu3", true}));
 }
 
 boost::json::object log_of(const std::string& name, int value, const std::string& evidence) {

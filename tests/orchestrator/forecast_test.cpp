@@ -30,17 +30,17 @@ TEST(Forecasting, NodesThatNothingHoldsBackDoTheirStepsSideBySide) {
   const auto site = site_of({.nodes = 4});
   const auto plan = plan_of(site, {step_of("look", 0, 1min), step_of("soak", 1, 1h)});
 
-  const auto told = forecast(plan, site, without_ramp());
+  const auto reported = forecast(plan, site, without_ramp());
 
-  EXPECT_EQ(told.end, 1h + 1min);
-  EXPECT_EQ(told.bound(), 1h + 1min);
-  EXPECT_EQ(told.begun, 8);
-  ASSERT_THAT(told.steps, SizeIs(2));
-  EXPECT_EQ(told.steps[1].name, "soak");
-  EXPECT_EQ(told.steps[1].first_begin, 1min);
-  EXPECT_EQ(told.steps[1].last_end, 1h + 1min);
-  EXPECT_EQ(told.steps[1].most_at_once, 4);
-  EXPECT_THAT(told.never, IsEmpty());
+  EXPECT_EQ(reported.end, 1h + 1min);
+  EXPECT_EQ(reported.bound(), 1h + 1min);
+  EXPECT_EQ(reported.begun, 8);
+  ASSERT_THAT(reported.steps, SizeIs(2));
+  EXPECT_EQ(reported.steps[1].name, "soak");
+  EXPECT_EQ(reported.steps[1].first_begin, 1min);
+  EXPECT_EQ(reported.steps[1].last_end, 1h + 1min);
+  EXPECT_EQ(reported.steps[1].most_at_once, 4);
+  EXPECT_THAT(reported.never, IsEmpty());
 }
 
 TEST(Forecasting, NamesTheBreakerThatAllowsOneSoakAtATime) {
@@ -48,23 +48,23 @@ TEST(Forecasting, NamesTheBreakerThatAllowsOneSoakAtATime) {
   const auto plan = plan_of(site, {step_of("look", 0, 10min), step_of("soak", 1, 4h + 40min),
                                    step_of("judge", 0, 10min)});
 
-  const auto told = forecast(plan, site);
+  const auto reported = forecast(plan, site);
 
-  EXPECT_EQ(told.bounds.front().what, "breaker a01/p1/b1 allows 1 soak at a time");
-  EXPECT_EQ(told.bound(), 9h + 40min);
-  EXPECT_EQ(told.end, 9h + 40min);
-  EXPECT_EQ(told.over_bound(), 1);
+  EXPECT_EQ(reported.bounds.front().what, "breaker a01/p1/b1 allows 1 soak at a time");
+  EXPECT_EQ(reported.bound(), 9h + 40min);
+  EXPECT_EQ(reported.end, 9h + 40min);
+  EXPECT_EQ(reported.over_bound(), 1);
 }
 
 TEST(Forecasting, TellsThePowerOfEachLevelAndItsPeak) {
   const auto site = site_of({.nodes = 2, .breaker_watts = 14'000});
   const auto plan = plan_of(site, {step_of("look", 0, 1h), step_of("soak", 1, 1h)});
 
-  const auto told = forecast(plan, site);
+  const auto reported = forecast(plan, site);
 
-  ASSERT_THAT(told.levels, SizeIs(4));
-  EXPECT_EQ(told.levels.front().name, "hall");
-  const auto& breaker = told.levels.back();
+  ASSERT_THAT(reported.levels, SizeIs(4));
+  EXPECT_EQ(reported.levels.front().name, "hall");
+  const auto& breaker = reported.levels.back();
   EXPECT_EQ(breaker.name, "a01/p1/b1");
   EXPECT_EQ(breaker.limit_watts, 14'000);
   EXPECT_EQ(breaker.idle_watts, 4000);
@@ -113,11 +113,11 @@ TEST(Forecasting, GroupsClaimsNodesAtOnceAndTheCanaryAreCounted) {
     auto plan = plan_of(site, {step_of("look", 0, 10min), step_of("test", 0, 1h)});
     each.change(plan);
 
-    const auto told = forecast(plan, site);
+    const auto reported = forecast(plan, site);
 
-    EXPECT_EQ(told.end, each.end);
-    EXPECT_LE(told.bound(), told.end);
-    EXPECT_THAT(told.never, IsEmpty());
+    EXPECT_EQ(reported.end, each.end);
+    EXPECT_LE(reported.bound(), reported.end);
+    EXPECT_THAT(reported.never, IsEmpty());
   }
 }
 
@@ -150,11 +150,12 @@ TEST(Bounds, AreNeverLongerThanTheBestOfAllOrders) {
     const auto streams = static_cast<int>(1 + random() % 3);
     plan.limits["stream"] = streams;
 
-    const auto told = forecast(plan, site, without_ramp());
+    const auto reported = forecast(plan, site, without_ramp());
 
     const auto best = best_end(std::vector<std::int64_t>(streams, 0), jobs);
-    ASSERT_LE(told.bound().count(), best) << ::testing::PrintToString(jobs) << " on " << streams;
-    if (told.bound().count() == best) ++reached;
+    ASSERT_LE(reported.bound().count(), best)
+        << ::testing::PrintToString(jobs) << " on " << streams;
+    if (reported.bound().count() == best) ++reached;
   }
   EXPECT_GT(reached, 200) << "and often they are what is possible";
 }
@@ -171,13 +172,13 @@ TEST(Forecasting, TheBoundOfWavesIsThatOfEachBehindTheOther) {
   const auto without = forecast(plan, site);
   plan.canary = {1, 3};
 
-  const auto told = forecast(plan, site);
+  const auto reported = forecast(plan, site);
 
   EXPECT_EQ(without.bound(), 9h);
-  EXPECT_EQ(told.end, 11h);
-  EXPECT_EQ(told.bound(), 11h);
-  EXPECT_THAT(told.bounds.front().what, HasSubstr("the canary's waves come first, then "));
-  EXPECT_THAT(told.bounds.front().what, HasSubstr("2 push at a time"));
+  EXPECT_EQ(reported.end, 11h);
+  EXPECT_EQ(reported.bound(), 11h);
+  EXPECT_THAT(reported.bounds.front().what, HasSubstr("the canary's waves come first, then "));
+  EXPECT_THAT(reported.bounds.front().what, HasSubstr("2 push at a time"));
 }
 
 TEST(Forecasting, FirmwareOf72MachinesOfNineComponentsEndsWithinATenthOfItsBound) {
@@ -198,11 +199,11 @@ TEST(Forecasting, FirmwareOf72MachinesOfNineComponentsEndsWithinATenthOfItsBound
   const auto plan = playbooks::make_plan(*playbook, site, nodes, problems);
   ASSERT_TRUE(plan) << inventory::to_string(problems);
 
-  const auto told = forecast(*plan, site);
+  const auto reported = forecast(*plan, site);
 
   EXPECT_EQ(plan->canary, (std::vector{1, 3}));
-  EXPECT_GT(told.bound(), 20h);
-  EXPECT_LE(told.over_bound(), 1.1) << told.bounds.front().what;
+  EXPECT_GT(reported.bound(), 20h);
+  EXPECT_LE(reported.over_bound(), 1.1) << reported.bounds.front().what;
 }
 
 /// Four pushes of firmware at a time in each rack, then an image from one of few streams.
@@ -222,11 +223,11 @@ TEST(Forecasting, FirmwareFeedsTheImageStreamsFromEarlyOn) {
   for (const int streams : {16, 32, 64}) {
     SCOPED_TRACE(streams);
 
-    const auto told = forecast(firmware_then_image(site, streams), site);
+    const auto reported = forecast(firmware_then_image(site, streams), site);
 
-    const auto& image = *std::ranges::find(told.steps, "image", &Forecast::Step::name);
+    const auto& image = *std::ranges::find(reported.steps, "image", &Forecast::Step::name);
     EXPECT_LE(image.first_begin, 40min);
-    if (streams >= 32) EXPECT_LE(told.over_bound(), 1.05);
+    if (streams >= 32) EXPECT_LE(reported.over_bound(), 1.05);
   }
 }
 
@@ -262,23 +263,23 @@ TEST(Forecasting, ANodeWithoutAPartnerDoesNotDoIt) {
   auto plan = plan_of(site, {step});
   plan.groups = {{"pair", {0, 1}}};
 
-  const auto told = forecast(plan, site);
+  const auto reported = forecast(plan, site);
 
-  ASSERT_THAT(told.steps, SizeIs(1));
-  EXPECT_EQ(told.steps[0].nodes, 2);
-  EXPECT_EQ(told.steps[0].skipped, 1);
+  ASSERT_THAT(reported.steps, SizeIs(1));
+  EXPECT_EQ(reported.steps[0].nodes, 2);
+  EXPECT_EQ(reported.steps[0].skipped, 1);
 }
 
 TEST(Forecasting, SaysWhatCanNeverBegin) {
   const auto site = site_of({.nodes = 1, .breaker_watts = 8800, .idle = 2300, .loaded = 10'200});
   const auto plan = plan_of(site, {step_of("look", 0, 1h), step_of("soak", 1, 1h)});
 
-  const auto told = forecast(plan, site);
+  const auto reported = forecast(plan, site);
 
-  ASSERT_THAT(told.never, SizeIs(1));
-  EXPECT_EQ(told.never[0].step, "soak");
-  EXPECT_THAT(told.never[0].nodes, ElementsAre("a01-n01"));
-  EXPECT_EQ(told.never[0].why, "a01-n01 needs 10.2 kW, breaker a01/p1/b1 carries 8.8 kW");
+  ASSERT_THAT(reported.never, SizeIs(1));
+  EXPECT_EQ(reported.never[0].step, "soak");
+  EXPECT_THAT(reported.never[0].nodes, ElementsAre("a01-n01"));
+  EXPECT_EQ(reported.never[0].why, "a01-n01 needs 10.2 kW, breaker a01/p1/b1 carries 8.8 kW");
 }
 
 }  // namespace

@@ -37,39 +37,39 @@ class ReportDrawings : public Report {
  protected:
   /// With a stage of ten minutes, an hour after the run began.
   RunSummary with_stage(std::vector<burnin::Measurement> measurements) {
-    auto told = summary();
+    auto reported = summary();
     const engine::WallTime began{std::chrono::hours{24 * 365 * 50}};
-    for (auto& node : told.nodes) {
+    for (auto& node : reported.nodes) {
       record::StepRecord step{.name = "gemm", .outcome = "done"};
       step.began = began;
       step.ended = began + minutes{10};
       node.record.steps = {step};
       node.record.findings["gemm"].measurements = measurements;
     }
-    return told;
+    return reported;
   }
   RunSummary with_rates(const std::vector<std::vector<double>>& rates) {
-    auto told = summary();
+    auto reported = summary();
     for (std::size_t i = 0; i < rates.size(); ++i) {
       burnin::Verdict verdict{Decision::pass, {}, {}};
       for (std::size_t gpu = 0; gpu < rates[i].size(); ++gpu)
         verdict.checked.push_back(copy_rate(static_cast<int>(gpu), rates[i][gpu]));
-      told.nodes[i].record.verdict = verdict;
+      reported.nodes[i].record.verdict = verdict;
     }
-    return told;
+    return reported;
   }
 };
 
 TEST_F(ReportDrawings, HaveABarForEachStepWithItsOutcomeAndItsTime) {
-  auto told = with_stage({});
-  auto& steps = told.nodes[1].record.steps;
+  auto reported = with_stage({});
+  auto& steps = reported.nodes[1].record.steps;
   steps.push_back(steps[0]);
   steps[1].name = "hbm<";
   steps[1].outcome = "failed";
   steps[1].began = steps[0].ended;
   steps[1].ended = steps[1].began + seconds{30};
 
-  const auto drawn = time_line_html(told);
+  const auto drawn = time_line_html(reported);
 
   EXPECT_THAT(drawn, AllOf(HasSubstr("<title>gemm: done, 10 min 00 s</title>"),
                            HasSubstr("<rect class=fail"),
@@ -79,14 +79,14 @@ TEST_F(ReportDrawings, HaveABarForEachStepWithItsOutcomeAndItsTime) {
 
 /// A name that its bar would cut is not written; its title has it.
 TEST_F(ReportDrawings, NameAStepOnItsBarOnlyWhereItFits) {
-  auto told = with_stage({});
-  auto& steps = told.nodes[1].record.steps;
+  auto reported = with_stage({});
+  auto& steps = reported.nodes[1].record.steps;
   steps.push_back(steps[0]);
   steps[1].name = "verdict";
   steps[1].began = steps[0].ended;
   steps[1].ended = steps[1].began + seconds{10};
 
-  const auto drawn = time_line_html(told);
+  const auto drawn = time_line_html(reported);
 
   EXPECT_THAT(drawn, HasSubstr(">gemm</text>"));
   EXPECT_THAT(drawn, HasSubstr("<title>verdict: done, 10 s</title>"));
@@ -95,10 +95,10 @@ TEST_F(ReportDrawings, NameAStepOnItsBarOnlyWhereItFits) {
 
 /// Of 90 nodes the first axis is far above the last row, and on another sheet of paper.
 TEST_F(ReportDrawings, HaveTheirTimesAboveEveryFortyNodes) {
-  auto told = with_stage({});
-  told.nodes.assign(90, told.nodes[0]);
+  auto reported = with_stage({});
+  reported.nodes.assign(90, reported.nodes[0]);
 
-  const auto drawn = time_line_html(told);
+  const auto drawn = time_line_html(reported);
 
   std::vector<std::size_t> rows;
   for (auto at = drawn.find("<svg class=time"); at != drawn.npos;) {
@@ -116,22 +116,22 @@ TEST_F(ReportDrawings, HaveTheirTimesAboveEveryFortyNodes) {
 
 /// One or two racks leave room beside them for why; many fill the page by themselves.
 TEST_F(ReportDrawings, SayBesideARackWhyItsNodesDidNotPass) {
-  auto told = summary();
-  told.nodes[0].decision = Decision::fail;
-  told.nodes[0].causes = bad().causes;
-  const auto wide = racks_html(told);
-  told.nodes[0].position.height = 1;
-  const auto beside_one_unit = racks_html(told);
+  auto reported = summary();
+  reported.nodes[0].decision = Decision::fail;
+  reported.nodes[0].causes = bad().causes;
+  const auto wide = racks_html(reported);
+  reported.nodes[0].position.height = 1;
+  const auto beside_one_unit = racks_html(reported);
   for (int rack = 2; rack <= 8; ++rack) {
-    told.racks.push_back({fmt::format("a{:02}", rack), 48});
-    told.nodes.push_back(told.nodes[1]);
-    told.nodes.back().position.rack = told.racks.back().name;
+    reported.racks.push_back({fmt::format("a{:02}", rack), 48});
+    reported.nodes.push_back(reported.nodes[1]);
+    reported.nodes.back().position.rack = reported.racks.back().name;
   }
 
   EXPECT_THAT(wide, HasSubstr("<text class=why"));
   EXPECT_THAT(beside_one_unit, HasSubstr("<text class=\"why low\"")) << "not over the next box";
   EXPECT_THAT(wide, HasSubstr("gpu3: gpu.ecc.uncorrected 2 errors, expected at most 0 errors"));
-  EXPECT_THAT(racks_html(told), Not(HasSubstr("<text class=why")));
+  EXPECT_THAT(racks_html(reported), Not(HasSubstr("<text class=why")));
 }
 
 TEST_F(ReportDrawings, HaveRoundTimesOnTheirAxis) {
@@ -145,12 +145,13 @@ TEST_F(ReportDrawings, HaveRoundTimesOnTheirAxis) {
 }
 
 TEST_F(ReportDrawings, AddUpWhatTheGpusDrew) {
-  const auto told = with_stage({{"gpu.power", "gpu0", 400, "W"},
-                                {"gpu.power", "gpu1", 600, "W"},
-                                {"gpu.power.limit", "gpu0", 700, "W"},
-                                {"gpu.power.limit", "gpu1", 700, "W"}});
+  const auto reported = with_stage({{"gpu.power", "gpu0", 400, "W"},
+                                    {"gpu.power", "gpu1", 600, "W"},
+                                    {"gpu.power.limit", "gpu0", 700, "W"},
+                                    {"gpu.power.limit", "gpu1", 700, "W"}});
 
-  EXPECT_THAT(power_html(told), AllOf(HasSubstr("Peak 2 kW"), HasSubstr("<title>limit 2.8 kW")));
+  EXPECT_THAT(power_html(reported),
+              AllOf(HasSubstr("Peak 2 kW"), HasSubstr("<title>limit 2.8 kW")));
   EXPECT_EQ(power_html(with_stage({})), "") << "no step measured power";
 }
 
@@ -175,12 +176,12 @@ TEST_F(ReportDrawings, SayWhatTheMarksOfADistributionStandFor) {
 
 /// Two names over each other are none.
 TEST_F(ReportDrawings, NameNodesAtOnePlaceBesideEachOther) {
-  auto told = with_rates({{2600}, {2600}});
-  told.nodes.push_back(told.nodes[0]);
-  told.nodes.back().record.node = "a01-n03";
-  told.nodes.back().record.verdict->checked = {copy_rate(0, 2900)};
+  auto reported = with_rates({{2600}, {2600}});
+  reported.nodes.push_back(reported.nodes[0]);
+  reported.nodes.back().record.node = "a01-n03";
+  reported.nodes.back().record.verdict->checked = {copy_rate(0, 2900)};
 
-  EXPECT_THAT(distributions_html(told), HasSubstr(">a01-n01, a01-n02</text>"));
+  EXPECT_THAT(distributions_html(reported), HasSubstr(">a01-n01, a01-n02</text>"));
 }
 
 burnin::Checked missing(const std::string& part, const std::string& measure) {
@@ -207,23 +208,24 @@ TEST_F(ReportDrawings, TellAPartWithoutAnyNumberInOneLine) {
   ASSERT_EQ(heard.others.size(), 2u);
   EXPECT_EQ(heard.others[0].part, "gpu6");
 
-  auto told = summary();
-  told.nodes[0].record.verdict = burnin::Verdict{Decision::fail, {}, checked};
-  const auto page = to_html(told);
+  auto reported = summary();
+  reported.nodes[0].record.verdict = burnin::Verdict{Decision::fail, {}, checked};
+  const auto page = to_html(reported);
   EXPECT_THAT(page, HasSubstr("<td>gpu5<td>41 measures: gpu.measure0, gpu.measure1, gpu.measure2, "
                               "gpu.measure3 and 37 more<td class=fail>nothing<td>42 numbers"));
   EXPECT_THAT(page, Not(HasSubstr("<td>gpu.measure7<td")));
 }
 
 TEST_F(ReportDrawings, TellWhatFollowsFromOneCauseInOneRowWhereItIsMuch) {
-  auto told = summary();
-  told.nodes[0].causes = {{Decision::fail, "gpu5", "audit: missing", "7", "8 gpus"}};
+  auto reported = summary();
+  reported.nodes[0].causes = {{Decision::fail, "gpu5", "audit: missing", "7", "8 gpus"}};
   for (int i = 0; i < 12; ++i) {
-    told.nodes[0].causes.push_back({Decision::fail, "", fmt::format("follows.{}", i), "0", "1"});
-    told.nodes[0].causes.back().consequence_of = "gpu5: audit: missing";
+    reported.nodes[0].causes.push_back(
+        {Decision::fail, "", fmt::format("follows.{}", i), "0", "1"});
+    reported.nodes[0].causes.back().consequence_of = "gpu5: audit: missing";
   }
 
-  const auto page = to_html(told);
+  const auto page = to_html(reported);
 
   EXPECT_THAT(page, HasSubstr("12 more findings follow from gpu5: audit: missing: follows.0,"));
   EXPECT_THAT(page, HasSubstr("follows.11</tr>"));
@@ -285,20 +287,20 @@ TEST_F(ReportDrawings, TakeTheTelemetryOfAFailedGpuFromTheSeriesOfItsStage) {
        {"series", {{"evidence", hash}}},
        {"measurements", boost::json::array{}}});
   end("a01-n02", "verdict", record::to_json(bad()));
-  auto told = summary();
+  auto reported = summary();
 
-  add_telemetry(*store, told);
+  add_telemetry(*store, reported);
 
-  ASSERT_EQ(told.nodes[1].telemetry.size(), 1u);
-  EXPECT_EQ(told.nodes[1].telemetry[0].stage, "gemm");
-  EXPECT_THAT(to_html(told),
+  ASSERT_EQ(reported.nodes[1].telemetry.size(), 1u);
+  EXPECT_EQ(reported.nodes[1].telemetry[0].stage, "gemm");
+  EXPECT_THAT(to_html(reported),
               AllOf(HasSubstr("gpu3 during gemm"), HasSubstr("gpu.power: at most 695 W"),
                     HasSubstr("<title>gpu3: &lt;xid&gt; 94</title>"), Not(HasSubstr("<xid>"))));
 }
 
 TEST_F(ReportDrawings, StayUnderThreeMegabytesFor72Nodes) {
-  auto told = with_rates({{2900, 2950}, {2930, 2600}});
-  auto node = told.nodes[0];
+  auto reported = with_rates({{2900, 2950}, {2930, 2600}});
+  auto node = reported.nodes[0];
   for (int stage = 0; stage < 17; ++stage)
     for (int measure = 0; measure < 9; ++measure)
       for (int gpu = 0; gpu < 2; ++gpu) {
@@ -320,18 +322,18 @@ TEST_F(ReportDrawings, StayUnderThreeMegabytesFor72Nodes) {
     node.record.evidence[step.name] = std::string(64, 'a');
     node.record.evidence["kernel-log@" + step.name] = std::string(64, 'b');
   }
-  told.nodes.assign(72, node);
-  for (int i = 0; i < 72; ++i) told.nodes[i].record.node = fmt::format("a01-n{:02}", i);
+  reported.nodes.assign(72, node);
+  for (int i = 0; i < 72; ++i) reported.nodes[i].record.node = fmt::format("a01-n{:02}", i);
 
-  EXPECT_LT(to_html(told).size(), 3'000'000u);
+  EXPECT_LT(to_html(reported).size(), 3'000'000u);
 }
 
 /// An image is one thing to a screen reader: what is in it cannot be reached.
 TEST_F(ReportDrawings, HaveNoLinkInAnImageAndKeyboardStopsWhereALimitIsNotMet) {
-  auto told = with_rates({{2900, 2950}, {2930, 2600}});
-  for (auto& node : told.nodes) node.record.steps = with_stage({}).nodes[0].record.steps;
+  auto reported = with_rates({{2900, 2950}, {2930, 2600}});
+  for (auto& node : reported.nodes) node.record.steps = with_stage({}).nodes[0].record.steps;
 
-  const auto page = to_html(told);
+  const auto page = to_html(reported);
 
   std::size_t drawings = 0;
   for (auto at = page.find("<svg"); at != page.npos; at = page.find("<svg", at + 1)) {

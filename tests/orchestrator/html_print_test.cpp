@@ -91,10 +91,10 @@ TEST_F(HtmlInBrowser, PrintsEveryNumberAndRepeatsTheHeadOfATable) {
 
 TEST_F(HtmlInBrowser, MarksEverySheetOfARehearsal) {
   CUPEL_NEEDS_REAL_PART(Chromium::installed(), "chromium or poppler-utils is not installed");
-  auto told = summary();
-  told.rehearsal = true;
+  auto reported = summary();
+  reported.rehearsal = true;
 
-  const auto paper = browser.printed(to_html(told));
+  const auto paper = browser.printed(to_html(reported));
 
   std::size_t sheets = 0, from = 0;
   for (auto end = paper.find('\f'); end != paper.npos; end = paper.find('\f', from)) {

@@ -57,7 +57,7 @@ class Installer : public ::testing::Test {
   }
 
   inventory::Node node{};
-  InstallerWish wish{};
+  InstallerRequest wish{};
 };
 
 TEST_F(Installer, ItsKernelIsToldWhereTheAnswersAreAndWhichInterfaceItBootedFrom) {

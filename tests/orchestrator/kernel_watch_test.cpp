@@ -71,13 +71,13 @@ class KernelWatching : public StagesOnANode {
 
   /// Causes of the kernel's log alone: the stages themselves proved nothing here.
   std::vector<std::string> causes() const {
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (const auto& each : decide(kernel_log_alone(), record()).causes)
       if (each.criterion.starts_with("kernel") || each.criterion.contains("kernel-log") ||
           each.criterion == "node.restarted")
-        told.push_back(fmt::format("{}: {} {} {}", to_string(each.decision), each.part,
-                                   each.criterion, measured_text(each)));
-    return told;
+        reported.push_back(fmt::format("{}: {} {} {}", to_string(each.decision), each.part,
+                                       each.criterion, measured_text(each)));
+    return reported;
   }
 
   test::TemporaryFolder ours{};
@@ -131,8 +131,8 @@ TEST_F(KernelWatching, NeverTakesALostPartOfTheLogForNoErrors) {
   stage("disk@later");
 
   EXPECT_THAT(causes(), ElementsAre("inconclusive:  kernel_log.complete 0"));
-  const auto told = record();
-  const auto& unknown = told.findings.at("kernel-log@disk").unknown;
+  const auto reported = record();
+  const auto& unknown = reported.findings.at("kernel-log@disk").unknown;
   ASSERT_EQ(unknown.size(), 1);
   EXPECT_THAT(unknown.front().why, HasSubstr("overwritten 512 records"));
 }
@@ -144,10 +144,10 @@ TEST_F(KernelWatching, FailsAMachineThatRestartedByItself) {
   });
 
   EXPECT_THAT(end.detail, HasSubstr("the node restarted by itself at 2026-11-29"));
-  const auto told = causes();
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_THAT(told.front(), HasSubstr("fail:  node.restarted 1"));
-  EXPECT_THAT(told.back(), HasSubstr("inconclusive:  kernel_log.complete 0"));
+  const auto reported = causes();
+  ASSERT_EQ(reported.size(), 2u);
+  EXPECT_THAT(reported.front(), HasSubstr("fail:  node.restarted 1"));
+  EXPECT_THAT(reported.back(), HasSubstr("inconclusive:  kernel_log.complete 0"));
   for (const auto& each : decide(kernel_log_alone(), record()).causes)
     if (each.criterion == "kernel_log.complete") EXPECT_EQ(each.consequence_of, "node.restarted");
 }

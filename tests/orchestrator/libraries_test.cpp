@@ -65,7 +65,7 @@ class LibrariesOnANode : public OnANode {
   Result<void> ensure() {
     const ProgramShelf shelf{{ours.path()}, node};
     const auto tell = [this](const std::string& what) {
-      told.push_back(what);
+      reported.push_back(what);
       if (!cut_at.empty() && what.contains(cut_at)) sshd_->crash();
     };
     return run_to_end(io, ensure_libraries(*on, shelf, false, tell, Deadline::in(120s)));
@@ -87,7 +87,7 @@ class LibrariesOnANode : public OnANode {
   test::TemporaryFolder ours{};
   std::string node{};
   std::string cut_at{};
-  std::vector<std::string> told{};
+  std::vector<std::string> reported{};
   std::unique_ptr<Session> on{};
 };
 
@@ -96,7 +96,7 @@ TEST_F(LibrariesOnANode, AreBroughtOnceAndOnlyThoseThatItCannotUseOfItsOwn) {
 
   EXPECT_TRUE(on_node("libcublasLt.so.13") == lt);
   EXPECT_THAT(names_on_node(), ElementsAre("libcublasLt.so.13"));
-  EXPECT_THAT(told, ::testing::Contains("brings libcublasLt.so.13: 2 of 7 MB"));
+  EXPECT_THAT(reported, ::testing::Contains("brings libcublasLt.so.13: 2 of 7 MB"));
   struct stat before{}, after{};
   ::stat((node + "/lib/libcublasLt.so.13").c_str(), &before);
   ASSERT_TRUE(ensure()) << "a second time";
@@ -144,14 +144,14 @@ TEST_F(LibrariesOnANode, GoOnWhereTheyWereCutOff) {
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, Code::kUnreachable);
   cut_at.clear();
-  told.clear();
+  reported.clear();
   sshd_->restart();
   on = session();
 
   ASSERT_TRUE(ensure());
 
-  ASSERT_FALSE(told.empty());
-  EXPECT_EQ(told.front(), "brings libcublasLt.so.13: 4 of 7 MB");
+  ASSERT_FALSE(reported.empty());
+  EXPECT_EQ(reported.front(), "brings libcublasLt.so.13: 4 of 7 MB");
   EXPECT_TRUE(on_node("libcublasLt.so.13") == lt);
   EXPECT_THAT(names_on_node(), ElementsAre("libcublasLt.so.13"));
 }

@@ -48,7 +48,7 @@ TEST(NetworkConfig, HasPortsByMacBondsAndVlansAsNetplanDoes) {
 TEST(NetworkConfig, OfANodeTakesThePlaceOfThoseThatItBootsBy) {
   inventory::Node node;
   node.name = "n1";
-  SeedWish wish{.node = &node, .home_url = "http://10.0.0.1/home/x"};
+  SeedRequest wish{.node = &node, .home_url = "http://10.0.0.1/home/x"};
   wish.networks = {json::object{{"mac", "52:54:00:00:00:09"}, {"dhcp", true}}};
   const std::string before = make_seed(wish).at("network-config");
   EXPECT_NE(before.find("boot0"), before.npos);

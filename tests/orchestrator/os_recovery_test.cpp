@@ -171,10 +171,10 @@ class WaitForSystem : public OsStep {
  protected:
   WaitForSystem() {
     doors_.order = [this](const netboot::Ticket& ticket) {
-      os::BootWish wish{.boots = door_->ram_system("ram").value(),
-                        .os = door_->os_image("debian-12").value(),
-                        .seed = !unseeded_,
-                        .public_key = std::string{test::kNewKey}};
+      os::BootRequest wish{.boots = door_->ram_system("ram").value(),
+                           .os = door_->os_image("debian-12").value(),
+                           .seed = !unseeded_,
+                           .public_key = std::string{test::kNewKey}};
       return os::boot_order(inventory_, node_, wish, ticket);
     };
     doors_.keep_ticket = [](const netboot::Ticket&) -> Result<void> { return ok(); };
@@ -222,9 +222,9 @@ class WaitForSystem : public OsStep {
 
   asio::io_context io_{};
   asio::steady_timer cut_{io_, asio::steady_timer::time_point::max()};
-  std::shared_ptr<os::BootDoor> door_ = test::boot_door(machine_, digest_);
+  std::shared_ptr<os::BootInterface> door_ = test::boot_door(machine_, digest_);
   test::BootBmc bmc_{machine_};
-  os::BootDoors doors_{.bmc = bmc_, .server = *door_};
+  os::BootInterfaces doors_{.bmc = bmc_, .server = *door_};
   bool unseeded_ = false;
   int seen_ = 0;  // how often was looked
 };

@@ -69,23 +69,23 @@ TEST_F(Report, TellsEachNodesVerdictWithItsCauseAndHandOff) {
   end("a01-n02", "verdict", record::to_json(bad()));
   end("a01-n02", "hand-off", {{"slurm", "drained"}, {"reason", "cupel: fail: gpu3"}});
 
-  const auto told = boost::json::serialize(to_json(summary()));
+  const auto reported = boost::json::serialize(to_json(summary()));
 
-  EXPECT_THAT(told,
+  EXPECT_THAT(reported,
               HasSubstr(R"("node":"a01-n01","verdict":"pass","causes":[],"hand_off":"resumed")"));
-  EXPECT_THAT(told, HasSubstr(R"("part":"gpu3","criterion":"gpu.ecc.uncorrected")"));
-  EXPECT_THAT(told, HasSubstr(R"("measured":"2 errors","expected":"at most 0 errors")"));
-  EXPECT_THAT(told, HasSubstr(std::string(64, 'a')));
-  EXPECT_THAT(told, HasSubstr(R"("hand_off":"drained","reason":"cupel: fail: gpu3")"));
+  EXPECT_THAT(reported, HasSubstr(R"("part":"gpu3","criterion":"gpu.ecc.uncorrected")"));
+  EXPECT_THAT(reported, HasSubstr(R"("measured":"2 errors","expected":"at most 0 errors")"));
+  EXPECT_THAT(reported, HasSubstr(std::string(64, 'a')));
+  EXPECT_THAT(reported, HasSubstr(R"("hand_off":"drained","reason":"cupel: fail: gpu3")"));
 }
 
 TEST_F(Report, CallsANodeWithoutAVerdictInconclusiveAndSaysWhichStepFailed) {
   end("a01-n01", "gpu-facts", {{"detail", "no nvidia-smi"}}, "failed");
 
-  const auto told = summary();
+  const auto reported = summary();
 
-  EXPECT_EQ(told.nodes[0].decision, Decision::inconclusive);
-  EXPECT_THAT(to_text(told), HasSubstr("step gpu-facts no nvidia-smi"));
+  EXPECT_EQ(reported.nodes[0].decision, Decision::inconclusive);
+  EXPECT_THAT(to_text(reported), HasSubstr("step gpu-facts no nvidia-smi"));
 }
 
 TEST_F(Report, CallsAGoodNodeThatSlurmRefusedInconclusive) {
@@ -106,22 +106,22 @@ TEST_F(Report, ShowsWhatWasDoneAtItsLinksBeforeItEnded) {
                      .did = burnin::Repair::reseat,
                      .note = std::move(note)};
   };
-  auto told = summary();
-  EXPECT_THAT(to_html(told), Not(HasSubstr("<section id=links>")));
+  auto reported = summary();
+  EXPECT_THAT(to_html(reported), Not(HasSubstr("<section id=links>")));
 
   const std::vector recorded{event("a01-n01", std::chrono::hours{1}, "<b>dust"),
                              event("b07-n01", std::chrono::hours{1}, "of another rack"),
                              event("a01-n02", std::chrono::days{40}, "long ago")};
-  add_links(told, recorded);
+  add_links(reported, recorded);
 
-  const auto page = to_html(told);
+  const auto page = to_html(reported);
   EXPECT_THAT(page, HasSubstr("<section id=links>"));
   EXPECT_THAT(page, HasSubstr("<a href=\"#links\">Links</a>"));
   EXPECT_THAT(page, HasSubstr("a01-n01 mlx5_3 - leaf1-r3 port 7<td>kim<td>"));
   EXPECT_THAT(page, HasSubstr("(&lt;b&gt;dust)"));
   EXPECT_THAT(page, Not(HasSubstr("of another rack")));
   EXPECT_THAT(page, Not(HasSubstr("long ago")));
-  EXPECT_THAT(boost::json::serialize(to_document(told)), HasSubstr("\"kind\":\"repaired\""));
+  EXPECT_THAT(boost::json::serialize(to_document(reported)), HasSubstr("\"kind\":\"repaired\""));
 }
 
 TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {
@@ -213,14 +213,14 @@ TEST_F(Report, TellsWhatFollowsFromACauseUnderItAndLosesNothing) {
   end("a01-n02", "verdict", record::to_json(verdict));
 
   const auto text = to_text(summary()), page = to_html(summary());
-  const auto told = boost::json::serialize(to_json(summary()));
+  const auto reported = boost::json::serialize(to_json(summary()));
 
   EXPECT_THAT(text, HasSubstr("gpu3: gpu.ecc.uncorrected 2 errors"));
   EXPECT_THAT(text, HasSubstr("explains p2p.pairs of gpu[0-1]\n"));
   EXPECT_THAT(text, Not(HasSubstr("p2p.pairs 12")));
   EXPECT_THAT(page, HasSubstr("<td>gpu[0-1]<td class=fail>p2p.pairs<td>12<td>at least 14"));
   EXPECT_THAT(page, HasSubstr("follows from gpu3: gpu.ecc.uncorrected"));
-  EXPECT_THAT(told, HasSubstr(R"("consequence_of":"gpu3: gpu.ecc.uncorrected")"));
+  EXPECT_THAT(reported, HasSubstr(R"("consequence_of":"gpu3: gpu.ecc.uncorrected")"));
 }
 
 TEST_F(Report, SaysOnceWhatIsToBeSaidOfSeveralNodesAndTheCommonFirst) {

@@ -1,4 +1,4 @@
-// What a repair makes void: from two records of a machine to the stages that are run again.
+// From two records of a machine to the stages that a repair invalidates.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -515,14 +515,14 @@ NodeRecord swapped_with(std::vector<burnin::Cause> causes,
 
 TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
   const auto before = failed_with(failure("gpu3"));
-  const auto told = [&](std::vector<burnin::Cause> causes) {
+  const auto reported = [&](std::vector<burnin::Cause> causes) {
     return read_swap(before, swapped_with(std::move(causes)), {}).front().result;
   };
 
-  EXPECT_EQ(told({failure("gpu4")}), SwapResult::part);
-  EXPECT_EQ(told({failure("gpu3")}), SwapResult::place);
-  EXPECT_EQ(told({}), SwapResult::gone);
-  EXPECT_EQ(told({failure("gpu3"), failure("gpu4")}), SwapResult::both);
+  EXPECT_EQ(reported({failure("gpu4")}), SwapResult::part);
+  EXPECT_EQ(reported({failure("gpu3")}), SwapResult::place);
+  EXPECT_EQ(reported({}), SwapResult::gone);
+  EXPECT_EQ(reported({failure("gpu3"), failure("gpu4")}), SwapResult::both);
   EXPECT_EQ(read_swap(before, before, {}).front().result, SwapResult::unmoved);
   EXPECT_EQ(to_string(read_swap(before, swapped_with({failure("gpu4")}), {}).front()),
             "gpu3 (now gpu4): pcie.h2d went with the part: replace it");

@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string told(const std::vector<BundleFile>& files, std::string_view name) {
+std::string reported(const std::vector<BundleFile>& files, std::string_view name) {
   for (const auto& each : files)
     if (each.name == name) return each.bytes;
   return "no " + std::string{name};
@@ -74,20 +74,21 @@ TEST_F(Rma, HasTheSitesOwnPasswordsNowhere) {
 TEST_F(Rma, HoldsTheCoverPageNumbersFleetAndRawOutput) {
   const auto files = bundle("gpu3");
 
-  EXPECT_THAT(told(files, "cover.txt"),
+  EXPECT_THAT(reported(files, "cover.txt"),
               AllOf(HasSubstr("Return of gpu3"), HasSubstr("serial 1652923033635"),
                     HasSubstr("seen in: gpu-facts"), HasSubstr("likely: gpu3 (90 %)"),
                     HasSubstr("- nvidia-bug-report")));
-  EXPECT_THAT(told(files, "criteria.csv"),
+  EXPECT_THAT(reported(files, "criteria.csv"),
               AllOf(HasSubstr("gpu.ecc.uncorrected"), HasSubstr("data sheet")));
-  EXPECT_THAT(told(files, "fleet.csv"),
+  EXPECT_THAT(reported(files, "fleet.csv"),
               HasSubstr("gpu-facts,gpu.ecc.uncorrected,gpu3,2,1,0,0,0\r\n"));
-  EXPECT_THAT(told(files, "history.csv"), HasSubstr("1,new-rack,"));
-  EXPECT_THAT(told(files, "parts.json"), HasSubstr("1652923033635"));
+  EXPECT_THAT(reported(files, "history.csv"), HasSubstr("1,new-rack,"));
+  EXPECT_THAT(reported(files, "parts.json"), HasSubstr("1652923033635"));
   EXPECT_EQ(
-      *text_at(json::parse(told(files, "verdict.json")).at("causes").at(0).at("diagnosis"), "name"),
+      *text_at(json::parse(reported(files, "verdict.json")).at("causes").at(0).at("diagnosis"),
+               "name"),
       "gpu-memory-uncorrected");
-  EXPECT_EQ(told(files, "evidence/gpu-facts.txt"), "gpu3: ecc 2\npassword=***\n");
+  EXPECT_EQ(reported(files, "evidence/gpu-facts.txt"), "gpu3: ecc 2\npassword=***\n");
 }
 
 class RmaOfEventsInOrder : public report::Report {};
@@ -108,17 +109,18 @@ TEST_F(RmaOfEventsInOrder, NamesThePartWhoseErrorsCameFirst) {
   const auto made = bundle_of(*store, summary(), {.node = "a01-n01", .part = "gpu3"});
 
   ASSERT_TRUE(made) << made.error().what;
-  EXPECT_THAT(told(*made, "cover.txt"),
+  EXPECT_THAT(reported(*made, "cover.txt"),
               HasSubstr("likely: the slot of gpu3: seating, retimer, riser or cable (70 %)"));
   EXPECT_EQ(
-      *text_at(json::parse(told(*made, "verdict.json")).at("causes").at(0).at("diagnosis"), "name"),
+      *text_at(json::parse(reported(*made, "verdict.json")).at("causes").at(0).at("diagnosis"),
+               "name"),
       "gpu-off-bus-after-link-errors");
 }
 
 TEST_F(Rma, ListsTheHashOfEveryOtherFile) {
   const auto files = bundle("gpu3");
 
-  const auto manifest = told(files, "MANIFEST.sha256");
+  const auto manifest = reported(files, "MANIFEST.sha256");
   for (const auto& each : files)
     if (each.name != "MANIFEST.sha256")
       EXPECT_THAT(manifest, HasSubstr(sha256_hex(each.bytes) + "  " + each.name + "\n"));
@@ -134,9 +136,9 @@ TEST_F(Rma, HoldsTheReportOfNvidiasToolWithoutSecretsAndAttachedFilesAsTheyAre) 
                                .attached = {{"photo.jpg", "\xff\xd8"}}});
   ASSERT_TRUE(made) << made.error().what;
 
-  EXPECT_EQ(told(*made, "nvidia-bug-report.log"), "Linux\npassword=***\nit says ***\n");
-  EXPECT_EQ(told(*made, "attached/photo.jpg"), "\xff\xd8");
-  EXPECT_THAT(told(*made, "MANIFEST.sha256"),
+  EXPECT_EQ(reported(*made, "nvidia-bug-report.log"), "Linux\npassword=***\nit says ***\n");
+  EXPECT_EQ(reported(*made, "attached/photo.jpg"), "\xff\xd8");
+  EXPECT_THAT(reported(*made, "MANIFEST.sha256"),
               AllOf(HasSubstr("  nvidia-bug-report.log\n"), HasSubstr("  attached/photo.jpg\n")));
 }
 
@@ -150,10 +152,10 @@ TEST_F(Rma, HoldsWhatTheBmcCollectedTextsWithoutSecretsAndTheRestAsItIs) {
        .diagnostics = {{"dump.bin", "password=hunter22\nopen sesame\n"}, {"dump.gz", packed}}});
   ASSERT_TRUE(made) << made.error().what;
 
-  EXPECT_EQ(told(*made, "diagnostics/dump.bin"), "password=***\n***\n");
-  EXPECT_EQ(told(*made, "diagnostics/dump.gz"), packed);
-  EXPECT_THAT(told(*made, "cover.txt"), HasSubstr("may hold passwords, keys and addresses"));
-  EXPECT_THAT(told(*made, "MANIFEST.sha256"), HasSubstr("  diagnostics/dump.gz\n"));
+  EXPECT_EQ(reported(*made, "diagnostics/dump.bin"), "password=***\n***\n");
+  EXPECT_EQ(reported(*made, "diagnostics/dump.gz"), packed);
+  EXPECT_THAT(reported(*made, "cover.txt"), HasSubstr("may hold passwords, keys and addresses"));
+  EXPECT_THAT(reported(*made, "MANIFEST.sha256"), HasSubstr("  diagnostics/dump.gz\n"));
 }
 
 /// The BMC's and the kernel's log, as they were read after a stage that told something.
@@ -173,9 +175,9 @@ TEST_F(Rma, HoldsTheLogsOfTheBmcAndOfTheKernel) {
 
   const auto files = bundle("gpu3");
 
-  EXPECT_EQ(told(files, "evidence/" + burnin::bmc_log_name("gemm") + ".txt"),
+  EXPECT_EQ(reported(files, "evidence/" + burnin::bmc_log_name("gemm") + ".txt"),
             "1 | Power Supply #2 | Failure\npassword: ***\n");
-  EXPECT_EQ(told(files, "evidence/" + burnin::kernel_log_name("gemm") + ".txt"),
+  EXPECT_EQ(reported(files, "evidence/" + burnin::kernel_log_name("gemm") + ".txt"),
             "NVRM: Xid (PCI:0000:1b:00): 79\n");
 }
 

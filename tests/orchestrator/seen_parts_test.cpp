@@ -23,7 +23,7 @@ std::vector<std::string> serials(const std::vector<Part>& parts) {
 
 NodeRecord bmc_read(NodeRecord record, const std::string& serial) {
   record.bmc_parts.push_back(part(PartKind::psu, serial));
-  record.bmc_told = true;
+  record.bmc_reported = true;
   record.steps.push_back({.name = "bmc-facts", .outcome = "done"});
   return record;
 }

@@ -25,12 +25,12 @@ TEST(SensorSeries, KeepsWhatTheBmcMeasuredSinceTheStageBegan) {
   const SensorSeries::Time begin{};
   SensorSeries series{begin};
   for (int minute = 1; minute <= 3; ++minute) {
-    bmc::Sensors told;
-    told.watts = 9000 + minute;
-    told.sensors = {sensor("Inlet", bmc::SensorKind::temperature, 20 + minute)};
-    told.sensors.push_back(sensor("Unread", bmc::SensorKind::temperature, 0));
-    told.sensors.back().value.reset();
-    series.take(told, begin + std::chrono::minutes{minute});
+    bmc::Sensors reported;
+    reported.watts = 9000 + minute;
+    reported.sensors = {sensor("Inlet", bmc::SensorKind::temperature, 20 + minute)};
+    reported.sensors.push_back(sensor("Unread", bmc::SensorKind::temperature, 0));
+    reported.sensors.back().value.reset();
+    series.take(reported, begin + std::chrono::minutes{minute});
   }
 
   const auto all = series.recorder().all();
@@ -47,10 +47,10 @@ TEST(SensorSeries, KeepsEachReadingAroundASensorThatBecomesUnwell) {
   const SensorSeries::Time begin{};
   SensorSeries series{begin};
   for (int minute = 0; minute < 60; ++minute) {
-    bmc::Sensors told;
-    told.sensors = {
+    bmc::Sensors reported;
+    reported.sensors = {
         sensor("PSU1", bmc::SensorKind::power, minute, minute >= 30 ? "Critical" : "OK")};
-    series.take(told, begin + std::chrono::minutes{minute});
+    series.take(reported, begin + std::chrono::minutes{minute});
   }
 
   EXPECT_THAT(series.recorder().faults(), ElementsAre(burnin::SeriesFault{1800, "PSU1: Critical"}));
@@ -63,15 +63,15 @@ TEST(SensorSeries, KeepsEachReadingAroundASensorThatBecomesUnwell) {
 TEST(SensorSeries, PrefersPowerAndTemperaturesWhereThereAreTooMany) {
   const SensorSeries::Time begin{};
   SensorSeries series{begin};
-  bmc::Sensors told;
-  told.watts = 9000;
+  bmc::Sensors reported;
+  reported.watts = 9000;
   for (int i = 0; i < 5000; ++i)
-    told.sensors.push_back(
+    reported.sensors.push_back(
         sensor(std::string(2000, '\x1b') + fmt::format("fan {}", i), bmc::SensorKind::fan, i));
-  told.sensors[20] = sensor("Inlet", bmc::SensorKind::temperature, 21);
-  told.sensors[30] = sensor("PSU1", bmc::SensorKind::power, 1500);
+  reported.sensors[20] = sensor("Inlet", bmc::SensorKind::temperature, 21);
+  reported.sensors[30] = sensor("PSU1", bmc::SensorKind::power, 1500);
   for (int minute = 0; minute < 3; ++minute)
-    series.take(told, begin + std::chrono::minutes{minute});
+    series.take(reported, begin + std::chrono::minutes{minute});
 
   const auto all = series.recorder().all();
   EXPECT_THAT(all, SizeIs(::testing::Le(24)));

@@ -301,12 +301,12 @@ TEST_F(StageOnANode, OfWhichNothingIsHeardSaysSoAndEndsByItsDeadline) {
   std::filesystem::copy_file(NODE_BINARY, ours.path() / "cupel-node");
   NodeSteps steps{doors_with_programs()};
   pid_t keeper = 0;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   // As soon as it runs its supervisor hangs, and it is long since its heart beat.
   on_waiting = [&](const std::string& what) {
-    told.push_back(what);
+    reported.push_back(what);
     std::ifstream{handle + "/keeper"} >> keeper;
-    if (keeper == 0 || told.size() > 1) return;
+    if (keeper == 0 || reported.size() > 1) return;
     ::kill(keeper, SIGSTOP);
     timespec now{};
     ::clock_gettime(CLOCK_BOOTTIME, &now);
@@ -318,8 +318,9 @@ TEST_F(StageOnANode, OfWhichNothingIsHeardSaysSoAndEndsByItsDeadline) {
   ASSERT_TRUE(tried);
   EXPECT_EQ(tried->outcome, Outcome::reject);
   EXPECT_THAT(tried->detail, ::testing::ContainsRegex("nothing heard for [0-9]+ s"));
-  EXPECT_THAT(told, ::testing::Contains(
-                        ::testing::ContainsRegex("nothing heard for (9[3-9]|[1-9][0-9]{2,}) s")));
+  EXPECT_THAT(
+      reported,
+      ::testing::Contains(::testing::ContainsRegex("nothing heard for (9[3-9]|[1-9][0-9]{2,}) s")));
   ASSERT_TRUE(burns());
   const auto gone = run_to_end(io, steps.abort(request(60s)));
   EXPECT_TRUE(gone) << gone.error().what;

@@ -77,9 +77,9 @@ bool begins_the_kernel_log_anew(StepKind kind) {
       io, steps.perform({1, node, {}, step, 1, {}, Deadline::in(60s), stop, {}, [](auto) {}}));
 
   EXPECT_TRUE(ended) << ended.error().what;
-  const bool told = ended && ended->found.contains("kernel_log_mark");
-  EXPECT_EQ(told, !board->kernels.contains("n1")) << step.name;
-  return told;
+  const bool reported = ended && ended->found.contains("kernel_log_mark");
+  EXPECT_EQ(reported, !board->kernels.contains("n1")) << step.name;
+  return reported;
 }
 
 /// boot-once sets where the next boot comes from, and leaves that boot to others; node-firmware

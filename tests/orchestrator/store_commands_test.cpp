@@ -155,18 +155,18 @@ TEST_F(StoreTest, ASecondControllerIsRefusedAndToldWhoTheFirstIs) {
 }
 
 TEST_F(StoreTest, ADeadControllersLockFileHoldsNobodyUp) {
-  int told[2];
-  ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
+  int reported[2];
+  ASSERT_EQ(::pipe2(reported, O_CLOEXEC), 0);
   const auto child = ::fork();
   if (child == 0) {
     const auto lock = ControllerLock::take(folder_);
     const char answer = lock ? 'y' : 'n';
-    [[maybe_unused]] const auto written = ::write(told[1], &answer, 1);
+    [[maybe_unused]] const auto written = ::write(reported[1], &answer, 1);
     ::pause();
     ::_exit(0);
   }
   char answer = 0;
-  ASSERT_EQ(::read(told[0], &answer, 1), 1);
+  ASSERT_EQ(::read(reported[0], &answer, 1), 1);
   ASSERT_EQ(answer, 'y');
   ASSERT_EQ(ControllerLock::take(folder_).error().code, Code::kConflict);
 
@@ -176,8 +176,8 @@ TEST_F(StoreTest, ADeadControllersLockFileHoldsNobodyUp) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "controller.lock"));
   EXPECT_FALSE(ControllerLock::holder(folder_));
   EXPECT_TRUE(ControllerLock::take(folder_));
-  ::close(told[0]);
-  ::close(told[1]);
+  ::close(reported[0]);
+  ::close(reported[1]);
 }
 
 TEST_F(StoreTest, ALockFileFullOfNonsenseNamesNobodyAndHoldsNobodyUp) {

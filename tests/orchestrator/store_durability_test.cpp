@@ -219,8 +219,8 @@ TEST_F(DurabilityTest, AControllerKilledInMidAppendLosesNothingThatItAcknowledge
     const auto folder = folder_ / ("killed-" + std::to_string(kill_after));
     fs::create_directory(folder);
     name_server_in(folder);
-    int told[2];
-    ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
+    int reported[2];
+    ASSERT_EQ(::pipe2(reported, O_CLOEXEC), 0);
     const auto child = ::fork();
     if (child == 0) {
       auto store = Store::open(folder);
@@ -228,20 +228,22 @@ TEST_F(DurabilityTest, AControllerKilledInMidAppendLosesNothingThatItAcknowledge
       for (int number = 1;; ++number) {
         auto events = batch(number);
         if (!(*store)->append(1, events)) ::_exit(1);
-        if (::write(told[1], &number, sizeof number) != sizeof number) ::_exit(1);
+        if (::write(reported[1], &number, sizeof number) != sizeof number) ::_exit(1);
       }
     }
-    ::close(told[1]);
+    ::close(reported[1]);
     int acknowledged = 0;
     while (acknowledged < kill_after) {
-      ASSERT_EQ(::read(told[0], &acknowledged, sizeof acknowledged), ssize_t{sizeof acknowledged});
+      ASSERT_EQ(::read(reported[0], &acknowledged, sizeof acknowledged),
+                ssize_t{sizeof acknowledged});
     }
 
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    while (::read(told[0], &acknowledged, sizeof acknowledged) == ssize_t{sizeof acknowledged}) {
+    while (::read(reported[0], &acknowledged, sizeof acknowledged) ==
+           ssize_t{sizeof acknowledged}) {
     }
-    ::close(told[0]);
+    ::close(reported[0]);
 
     const auto found = batches_in(folder);
     ASSERT_TRUE(found);

@@ -219,8 +219,8 @@ TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
   filled(5, 10);
   fs::permissions(folder_, fs::perms{0555});
   fs::permissions(folder_ / "cupel.db", fs::perms{0444});
-  int told[2];
-  ASSERT_EQ(::pipe(told), 0);
+  int reported[2];
+  ASSERT_EQ(::pipe(reported), 0);
 
   const auto child = ::fork();
   if (child == 0) {
@@ -231,14 +231,14 @@ TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
       ::_exit(1);
     const auto store = Store::open(folder_);
     const std::string said = store ? "opened" : store.error().what;
-    [[maybe_unused]] const auto written = ::write(told[1], said.data(), said.size());
+    [[maybe_unused]] const auto written = ::write(reported[1], said.data(), said.size());
     ::_exit(0);
   }
-  ::close(told[1]);
+  ::close(reported[1]);
   std::array<char, 2000> buffer{};
-  const auto got = ::read(told[0], buffer.data(), buffer.size());
+  const auto got = ::read(reported[0], buffer.data(), buffer.size());
   ::waitpid(child, nullptr, 0);
-  ::close(told[0]);
+  ::close(reported[0]);
   fs::permissions(folder_, fs::perms{0700});
 
   const std::string said{buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
@@ -250,9 +250,9 @@ TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
 class TurnedClock final : public engine::Clock {
  public:
   Time now() const override { return {}; }
-  WallTime wall() const override { return told; }
+  WallTime wall() const override { return reported; }
   Task<Result<void>> pause_until(Time) override { co_return ok(); }
-  WallTime told{std::chrono::milliseconds{1'790'000'000'000}};
+  WallTime reported{std::chrono::milliseconds{1'790'000'000'000}};
 };
 
 TEST_F(FaultsTest, AClockThatJumpsBothWaysChangesNoOrderAndMakesNoRunEndBeforeItBegan) {
@@ -260,25 +260,25 @@ TEST_F(FaultsTest, AClockThatJumpsBothWaysChangesNoOrderAndMakesNoRunEndBeforeIt
   const auto store = open();
   store->tell_time_by(clock);
   const auto run = store->begin_run(run_on({"n1"})).value();
-  const auto began = clock.told;
+  const auto began = clock.reported;
 
   for (const auto hours : {0, 24 * 365, -24 * 700, 3}) {
-    clock.told += std::chrono::hours{hours};
+    clock.reported += std::chrono::hours{hours};
     auto each = event(EventKind::step_began, "n1", std::to_string(hours));
     ASSERT_TRUE(store->append(run, each));
   }
   auto end = event(EventKind::run_ended);
   ASSERT_TRUE(store->append(run, end));
 
-  ASSERT_LT(clock.told, began);
+  ASSERT_LT(clock.reported, began);
   const auto events = open()->events_after(run, 0).value();
   ASSERT_EQ(events.size(), 5);
   for (std::size_t i = 0; i < events.size(); ++i)
     EXPECT_EQ(events[i].sequence, static_cast<std::int64_t>(i) + 1);
   EXPECT_EQ(events[1].step, "8760");
-  const auto told = store->run(run).value();
-  EXPECT_EQ(told.began, began);
-  EXPECT_EQ(told.ended, began);
+  const auto reported = store->run(run).value();
+  EXPECT_EQ(reported.began, began);
+  EXPECT_EQ(reported.ended, began);
   EXPECT_THAT(checked().faults, IsEmpty());
 }
 

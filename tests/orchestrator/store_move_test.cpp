@@ -139,20 +139,20 @@ class MoveTest : public StoreTest {
       int steps = 0;
       const auto moved = move_store(folder_, to, [&](const CopyProgress&) {
         if (++steps < step) return;
-        [[maybe_unused]] const auto told = ::write(pipe[1], "k", 1);
+        [[maybe_unused]] const auto reported = ::write(pipe[1], "k", 1);
         for (;;) ::pause();
       });
-      [[maybe_unused]] const auto told = ::write(pipe[1], moved ? "d" : "e", 1);
+      [[maybe_unused]] const auto reported = ::write(pipe[1], moved ? "d" : "e", 1);
       for (;;) ::pause();
     }
-    char told = '?';
-    EXPECT_EQ(::read(pipe[0], &told, 1), 1);
+    char reported = '?';
+    EXPECT_EQ(::read(pipe[0], &reported, 1), 1);
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     ::close(pipe[0]);
     ::close(pipe[1]);
-    EXPECT_NE(told, 'e');
-    return told == 'k';
+    EXPECT_NE(reported, 'e');
+    return reported == 'k';
   }
 
   const std::string kRaw{"raw\0output, raw output, raw output, raw output, raw output", 57};

@@ -285,7 +285,7 @@ TEST_F(Uniformity, FailsANodeThatHasNoOtherCause) {
   const inventory::Profile profile;
   record::NodeRecord record;
   record.audit.emplace();
-  record.bmc_told = true;
+  record.bmc_reported = true;
   ASSERT_EQ(decide(profile, record).decision, Decision::pass);
 
   const auto verdict =

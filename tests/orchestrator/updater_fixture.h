@@ -30,8 +30,8 @@ class Updating : public ::testing::Test {
     return one;
   }
 
-  UpdaterDoors doors() {
-    UpdaterDoors doors{.profile = profile, .bmc = bmc};
+  UpdaterInterfaces doors() {
+    UpdaterInterfaces doors{.profile = profile, .bmc = bmc};
     doors.image = [](FirmwareUpdate update, bmc::Identity,
                      Deadline) -> Task<Result<bmc::UpdateOrder>> {
       co_return bmc::UpdateOrder{.file = update.image.file,

@@ -64,7 +64,7 @@ TEST_F(Updating, ATaskThatIsCompletedWhileTheVersionIsTheOldOneIsAFailure) {
 }
 
 TEST_F(Updating, ATaskThatFailedWhileTheVersionRunsIsDone) {
-  machine.says = {{.state = State::failed, .told = "Exception"}};
+  machine.says = {{.state = State::failed, .reported = "Exception"}};
 
   const auto ended = run();
 
@@ -74,7 +74,8 @@ TEST_F(Updating, ATaskThatFailedWhileTheVersionRunsIsDone) {
 
 TEST_F(Updating, AFailedTaskIsToldInTheBmcsWords) {
   machine.lies = true;
-  machine.says = {{.state = State::failed, .told = "Exception", .message = "ApplyFailed: bad CRC"}};
+  machine.says = {
+      {.state = State::failed, .reported = "Exception", .message = "ApplyFailed: bad CRC"}};
 
   const auto ended = run();
 
@@ -85,8 +86,10 @@ TEST_F(Updating, AFailedTaskIsToldInTheBmcsWords) {
 }
 
 TEST_F(Updating, ATaskWithoutEndIsGivenTheTimeThatAWriteTakesAndKeepsThePowerHeld) {
-  machine.says = {
-      {.state = State::running, .percent = 100, .told = "Running", .message = "waits for POST"}};
+  machine.says = {{.state = State::running,
+                   .percent = 100,
+                   .reported = "Running",
+                   .message = "waits for POST"}};
 
   const auto ended = run();
 
@@ -372,7 +375,7 @@ TEST_F(Updating, AVersionThatTheBmcWritesInAnotherWayIsTheSame) {
 TEST_F(Updating, ABmcThatIsStillAtWorkAfterItsTimeIsNotRecovered) {
   profile.firmware[0].recovery = {inventory::FirmwareRecovery::bmc_restart,
                                   inventory::FirmwareRecovery::ac_cycle};
-  machine.says = {{.state = State::running, .percent = 100, .told = "Running"}};
+  machine.says = {{.state = State::running, .percent = 100, .reported = "Running"}};
 
   const auto ended = run();
 

@@ -63,7 +63,7 @@ NodeRecord healthy() {
   record.findings["gpu-facts"].measurements = {errors("gpu0", 0), errors("gpu1", 0)};
   record.findings["disk"].measurements = {{"disk.errors", "", 0, "errors"}};
   record.evidence = {{"gpu-facts", "a1"}, {"disk", "d1"}, {"bmc-facts", "b1"}};
-  record.bmc_told = true;
+  record.bmc_reported = true;
   record.audit.emplace();
   return record;
 }
@@ -172,10 +172,10 @@ TEST(Verdict, IsInconclusiveWithoutAPartOrItsRemedyWhereNothingWasRead) {
 /// `unread`.
 NodeRecord without_kind(const std::string& unread, const std::vector<std::string>& parts) {
   auto record = healthy();
-  auto& told = record.findings["gpu-facts"].measurements;
-  told.clear();
+  auto& reported = record.findings["gpu-facts"].measurements;
+  reported.clear();
   for (const auto& part : parts)
-    if (!part.starts_with(unread)) told.push_back(errors(part, 0));
+    if (!part.starts_with(unread)) reported.push_back(errors(part, 0));
   return record;
 }
 
@@ -562,12 +562,12 @@ TEST(Verdict, IsInconclusiveWhereAPersonSkippedWhatWouldHaveBeenJudged) {
 
 TEST(Verdict, IsInconclusiveWhereNobodyToldWhetherAStageBelongedToTheNode) {
   const auto why = "bmc.vendor is not reported, expected NVIDIA";
-  const auto untold = record::Skipped::untold;
-  const auto record = without(healthy(), "disk", untold, why);
+  const auto unreported = record::Skipped::unreported;
+  const auto record = without(healthy(), "disk", unreported, why);
 
   EXPECT_EQ(decision(record), Decision::inconclusive);
   EXPECT_EQ(to_string(causes(record)[0]), "stage disk bmc.vendor is not reported, expected NVIDIA");
-  EXPECT_EQ(decision(without(healthy(), "power-on", untold, why)), Decision::pass);
+  EXPECT_EQ(decision(without(healthy(), "power-on", unreported, why)), Decision::pass);
 }
 
 TEST(Verdict, PassesWhereAPersonSkippedWhatTheProfileHasNoOpinionAbout) {
@@ -584,11 +584,11 @@ TEST(Verdict, PutsFailuresFirst) {
   record.findings["disk"].measurements[0].value = 1;
   record.steps[0] = step("power-on", "failed", "HTTP 403");
 
-  const auto told = causes(record);
+  const auto reported = causes(record);
 
-  ASSERT_EQ(told.size(), 3);
-  EXPECT_EQ(told[0].criterion, "disk.errors");
-  EXPECT_EQ(told[1].part, "psu");
+  ASSERT_EQ(reported.size(), 3);
+  EXPECT_EQ(reported[0].criterion, "disk.errors");
+  EXPECT_EQ(reported[1].part, "psu");
   EXPECT_EQ(decision(record), Decision::fail);
 }
 
@@ -598,10 +598,10 @@ TEST(Verdict, NamesThePartThatANumberOfTheNodeWasTracedToAlsoAfterTheJournal) {
   found.measurements = {{"disk.errors", "", 1, "errors", "nvme0"}};
   record.findings["disk"] = record::findings_from(record::to_json(found));
 
-  const auto told = causes(record);
+  const auto reported = causes(record);
 
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].part, "nvme0");
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_EQ(reported[0].part, "nvme0");
   EXPECT_EQ(decision(record), Decision::fail);
 }
 
@@ -615,13 +615,13 @@ TEST(Verdict, IsInconclusiveAboutANodeOfWhichNothingIsKnown) {
 }
 
 TEST(Verdict, PassesAnAuditAloneOnlyWhereTheBmcTold) {
-  auto told = healthy();
-  told.steps = {step("bmc-facts"), step("audit"), step("verdict", "")};
-  told.findings.clear();
-  auto silent = told;
-  silent.bmc_told = false;
+  auto reported = healthy();
+  reported.steps = {step("bmc-facts"), step("audit"), step("verdict", "")};
+  reported.findings.clear();
+  auto silent = reported;
+  silent.bmc_reported = false;
 
-  EXPECT_EQ(decision(told), Decision::pass);
+  EXPECT_EQ(decision(reported), Decision::pass);
   EXPECT_EQ(decision(silent), Decision::inconclusive);
 }
 

@@ -45,12 +45,12 @@ TEST(Condition, IsNotMetByWhatNobodyTold) {
 }
 
 TEST(Condition, KnowsWhatNobodyToldFromWhatIsOtherwise) {
-  EXPECT_TRUE(untold({amount("disk.errors", By::at_most, 0)}, kFacts));
-  EXPECT_TRUE(untold({amount("bmc.version", By::at_least, 24)}, kFacts)) << "it is no number";
-  EXPECT_FALSE(untold({amount("gpu.count", By::at_least, 9)}, kFacts));
-  EXPECT_FALSE(untold({amount("gpu.count", By::at_least, 8)}, kFacts)) << "it is met";
-  EXPECT_FALSE(
-      untold({fact("bmc.vendor", By::is, {"HPE"}), amount("disk.errors", By::at_most, 0)}, kFacts))
+  EXPECT_TRUE(unreported({amount("disk.errors", By::at_most, 0)}, kFacts));
+  EXPECT_TRUE(unreported({amount("bmc.version", By::at_least, 24)}, kFacts)) << "it is no number";
+  EXPECT_FALSE(unreported({amount("gpu.count", By::at_least, 9)}, kFacts));
+  EXPECT_FALSE(unreported({amount("gpu.count", By::at_least, 8)}, kFacts)) << "it is met";
+  EXPECT_FALSE(unreported(
+      {fact("bmc.vendor", By::is, {"HPE"}), amount("disk.errors", By::at_most, 0)}, kFacts))
       << "the first that is not met is the reason";
 }
 

@@ -124,7 +124,7 @@ std::set<std::string> stages_run_by(std::string_view text) {
     EXPECT_NE(shipped, nullptr) << file;
     if (shipped == nullptr) continue;
     const auto playbook = read(shipped->text);
-    EXPECT_TRUE(playbook.playbook) << playbook.told();
+    EXPECT_TRUE(playbook.playbook) << playbook.reported();
     if (!playbook.playbook) continue;
     for (const auto& step : playbook.playbook->steps) stages.emplace(burnin::base_name(step.name));
   }

@@ -23,7 +23,7 @@ steps:
 )");
 
   EXPECT_FALSE(result.playbook);
-  EXPECT_EQ(result.told(), "book.yaml:6:36: no earlier step measures 'memory.total'\n");
+  EXPECT_EQ(result.reported(), "book.yaml:6:36: no earlier step measures 'memory.total'\n");
 }
 
 TEST(Format, ReadsWhatARunIsToKnowOfAdmission) {
@@ -40,7 +40,7 @@ steps:
     with: {message: look first}
 )");
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   const auto& playbook = *result.playbook;
   const auto& step = playbook.steps[0];
   EXPECT_EQ(playbook.priority, -3);
@@ -66,7 +66,7 @@ steps:
       measure: {gpu.count: {at_least: 1, at_most: 8}}
 )");
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   using About = Condition::About;
   using By = Condition::Test;
   const auto at = [](int line, int column) { return inventory::Place{"book.yaml", line, column}; };
@@ -91,7 +91,7 @@ steps:
     when: {measure: {gpu.count: 8}}
 )");
 
-  EXPECT_EQ(result.told(),
+  EXPECT_EQ(result.reported(),
             "book.yaml:4:31: no earlier step tells 'bmc.vendor'\n"
             "book.yaml:4:61: no earlier step measures 'gpu.count'\n"
             "book.yaml:7:30: no earlier step tells 'bmc.vendr' (did you mean 'bmc.vendor'?)\n"
@@ -117,7 +117,7 @@ TEST(Format, PutsParametersWhereTheyStand) {
   const auto left = read(kSoak);
   const auto set = read(kSoak, {{"soak", "72h"}, {"how", "long"}, {"slots", "9"}});
 
-  ASSERT_TRUE(left.playbook && set.playbook) << left.told() << set.told();
+  ASSERT_TRUE(left.playbook && set.playbook) << left.reported() << set.reported();
   EXPECT_THAT(names(*left.playbook), ElementsAre("cpu-memory"));
   EXPECT_EQ(left.playbook->steps[0].with.at("duration"), "5m");
   EXPECT_EQ(left.playbook->limits.at("image-stream"), 2);
@@ -137,7 +137,7 @@ TEST(Format, RefusesValuesThatAParameterCannotHave) {
         "--set how: how must be short or long, not 'lang' (did you mean 'long'?)\n",
         "--set slots: slots must be a whole number", "not 'many'\n",
         "--set soka: book.yaml has no parameter 'soka' (did you mean 'soak'?)\n"})
-    EXPECT_THAT(result.told(), HasSubstr(line));
+    EXPECT_THAT(result.reported(), HasSubstr(line));
 }
 
 TEST(Format, KnowsNoParameterThatIsNotDeclaredOrNotUsed) {
@@ -154,7 +154,7 @@ steps:
     when: {parameter: {sok: 1}}
 )");
 
-  EXPECT_EQ(result.told(),
+  EXPECT_EQ(result.reported(),
             "book.yaml:3:3: parameter 'soak' is not used: ${soak} may be a value in with, when, "
             "deadline, stop_after, canary, limits and max_parallel\n"
             "book.yaml:4:3: parameter 'unused' is not used: ${unused} may be a value in with, "
@@ -180,7 +180,7 @@ steps:
 )",
                            {{"first", "7"}, {"share", "0.25"}});
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   EXPECT_EQ(result.playbook->canary, (std::vector{7, 4}));
   EXPECT_EQ(result.playbook->steps[0].stop_after, (StopAfter{10, 0.25}));
 }
@@ -192,14 +192,14 @@ canary: ["${first}", 4]
 steps: [{step: ssh-wait}]
 )");
 
-  EXPECT_EQ(result.told(),
+  EXPECT_EQ(result.reported(),
             "book.yaml:3:10: each of canary must be a whole number from 1 to 100000, not '0'\n");
 }
 
 TEST(Format, RefusesADeadlineThatIsNoDuration) {
   const auto result = read("playbook: p\ndeadline: soon\nsteps: [{step: ssh-wait}]\n");
 
-  EXPECT_EQ(result.told(),
+  EXPECT_EQ(result.reported(),
             "book.yaml:2:11: deadline must be a duration such as 90s, 15m or 72h, not 'soon'\n");
 }
 
@@ -216,7 +216,7 @@ steps:
   - stage: disk
 )");
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   EXPECT_THAT(names(*result.playbook),
               ElementsAre("disk@tmp", "disk@scratch", "disk", "disk@again", "disk"));
   EXPECT_EQ(result.playbook->steps[1].with.at("directory"), "/var/scratch");
@@ -234,7 +234,7 @@ steps:
 )");
 
   EXPECT_EQ(
-      result.told(),
+      result.reported(),
       "book.yaml:4:5: 'power-on' claims firmware-puhs, but limits does not say how many there "
       "are (did you mean 'firmware-push'?)\n"
       "book.yaml:4:5: 'power-on' claims 3 of firmware-push, and there are only 2: it could "
@@ -250,7 +250,7 @@ steps:
     group_by: pairs
     claims: [{resource: firmware-puhs}, {resource: firmware-push, count: 3}]
 )")
-                .told(),
+                .reported(),
             "book.yaml:4:5: 'power-on' claims firmware-puhs, but limits does not say how many "
             "there are (did you mean 'firmware-push'?)\n"
             "book.yaml:4:5: 'power-on' claims 3 of firmware-push, and there are only 2: it could "
@@ -292,7 +292,7 @@ steps:
         "unknown key 'profil' in when (did you mean 'profile'?)",
         "measure must be a map (key: value)", "book.yaml:13:5: step must be a map (key: value)",
         "book.yaml:14:14: include must be a single value"})
-    EXPECT_THAT(result.told(), HasSubstr(line));
+    EXPECT_THAT(result.reported(), HasSubstr(line));
 }
 
 TEST(Format, HasBounds) {
@@ -306,10 +306,10 @@ TEST(Format, HasBounds) {
   std::string grown = "playbook: p\nparameters: {a: {default: " + std::string(4000, 'x') +
                       "}}\nsteps: [{step: approval, with: {message: \"${a}${a}\"}}]\n";
 
-  EXPECT_THAT(read(many).told(), HasSubstr("more than 1000 steps"));
-  EXPECT_THAT(read("playbook: " + value + "\nsteps: [{step: verdict}]\n").told(),
+  EXPECT_THAT(read(many).reported(), HasSubstr("more than 1000 steps"));
+  EXPECT_THAT(read("playbook: " + value + "\nsteps: [{step: verdict}]\n").reported(),
               HasSubstr("playbook is longer than 4096 characters"));
-  EXPECT_THAT(read(grown).told(), HasSubstr("with its parameters' values it is too long"));
+  EXPECT_THAT(read(grown).reported(), HasSubstr("with its parameters' values it is too long"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(Include, PutsTheOtherFilesStepsInItsPlace) {
 
   const auto result = load(folder.write("outer.yaml", kOuter));
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   const auto& playbook = *result.playbook;
   ASSERT_EQ(playbook.steps.size(), 3);
   EXPECT_EQ(playbook.steps[1].name, "ssh-wait");
@@ -63,13 +63,13 @@ TEST(Include, IsReadAgainFromTheOneTextThatARunKeeps) {
     folder.write("parts/bring-up.yaml", kBringUp);
     file = folder.write("outer.yaml", kOuter);
     first = load(file, {{"patience", "33m"}});
-    ASSERT_TRUE(first.playbook) << first.told();
+    ASSERT_TRUE(first.playbook) << first.reported();
   }  // the files are gone
 
   Read again;
   again.playbook = parse_playbook(first.playbook->text, file, again.problems);
 
-  ASSERT_TRUE(again.playbook) << again.told();
+  ASSERT_TRUE(again.playbook) << again.reported();
   EXPECT_EQ(again.playbook->text, first.playbook->text);
   EXPECT_EQ(again.playbook->name, "outer");
   EXPECT_EQ(again.playbook->file, file);
@@ -91,10 +91,10 @@ TEST(Include, KeepsAPlaybookWithoutAnyAsItIs) {
       "\"${x}\"}]\n",
       {{"x", "2h"}});
 
-  ASSERT_TRUE(plain.playbook && with_value.playbook) << plain.told() << with_value.told();
+  ASSERT_TRUE(plain.playbook && with_value.playbook) << plain.reported() << with_value.reported();
   EXPECT_EQ(plain.playbook->text, text);
   const auto again = read(with_value.playbook->text);
-  ASSERT_TRUE(again.playbook) << again.told();
+  ASSERT_TRUE(again.playbook) << again.reported();
   EXPECT_EQ(again.playbook->steps[0].deadline, std::chrono::hours{2});
 }
 
@@ -104,7 +104,7 @@ TEST(Include, FindsShippedOnesByTheirNames) {
   const auto result =
       load(folder.write("mine.yaml", "playbook: mine\nsteps: [{include: audit}]\n"));
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   EXPECT_EQ(result.playbook->steps.front().where.file, "playbooks/audit.yaml");
   EXPECT_EQ(result.playbook->steps.back().name, "verdict");
 }
@@ -122,7 +122,7 @@ TEST(Include, TellsMistakesAtTheirPlaceInTheOtherFile) {
   const auto result = load(outer);
 
   EXPECT_FALSE(result.playbook);
-  EXPECT_EQ(result.told(),
+  EXPECT_EQ(result.reported(),
             inner + ":5:13: there is no stage 'dsk' (did you mean 'disk'?)\n" + outer +
                 ":4:12: " + inner + " has no parameter 'b' (did you mean 'a'?)\n" + outer +
                 ":5:14: there is no file " + folder.path("innr.yaml") +
@@ -132,9 +132,9 @@ TEST(Include, TellsMistakesAtTheirPlaceInTheOtherFile) {
 }
 
 TEST(Include, NamesTheListOfShippedPlaybooksWhereAWordIsNoneOfThem) {
-  EXPECT_THAT(load("frobnicate").told(),
+  EXPECT_THAT(load("frobnicate").reported(),
               ::testing::EndsWith("; the shipped playbooks: cupel playbook list\n"));
-  EXPECT_THAT(load("frobnicate.yaml").told(), ::testing::Not(::testing::HasSubstr("shipped")));
+  EXPECT_THAT(load("frobnicate.yaml").reported(), ::testing::Not(::testing::HasSubstr("shipped")));
 }
 
 TEST(Include, EndsInNoCircleAndInNoDepth) {
@@ -148,9 +148,9 @@ TEST(Include, EndsInNoCircleAndInNoDepth) {
   for (int i = 0; i < 101; ++i) wide += "  - include: leaf.yaml\n";
   folder.write("leaf.yaml", "playbook: l\nsteps: [{step: verdict}]\n");
 
-  EXPECT_EQ(load(a).told(), b + ":2:19: includes itself: " + a + " > " + b + " > " + a + "\n");
-  EXPECT_THAT(load(folder.path("d0.yaml")).told(), HasSubstr("includes deeper than 8 files"));
-  EXPECT_THAT(load(folder.write("w.yaml", wide)).told(), HasSubstr("more than 100 includes"));
+  EXPECT_EQ(load(a).reported(), b + ":2:19: includes itself: " + a + " > " + b + " > " + a + "\n");
+  EXPECT_THAT(load(folder.path("d0.yaml")).reported(), HasSubstr("includes deeper than 8 files"));
+  EXPECT_THAT(load(folder.write("w.yaml", wide)).reported(), HasSubstr("more than 100 includes"));
 }
 
 TEST(Include, ReadsNoFileWhereOnlyATextWasGiven) {
@@ -159,7 +159,7 @@ TEST(Include, ReadsNoFileWhereOnlyATextWasGiven) {
 
   const auto result = read("playbook: p\nsteps: [{include: " + inner + "}]\n");
 
-  EXPECT_THAT(result.told(), HasSubstr("there is no file " + inner));
+  EXPECT_THAT(result.reported(), HasSubstr("there is no file " + inner));
 }
 
 }  // namespace

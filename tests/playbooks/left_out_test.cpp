@@ -72,7 +72,7 @@ TEST_F(LeftOut, SkipsWhatHasNoCriteriaThereWithAWord) {
   EXPECT_THAT(out(steps), Not(Contains("node-facts"))) << "the audit judges the parts it tells";
   const auto gemm = std::ranges::find(steps, "gemm", &PlannedStep::name);
   EXPECT_EQ(unmet(gemm->when, {}), "profile 'login' has no GPUs and no criteria for it");
-  EXPECT_FALSE(untold(gemm->when, {})) << "nobody is asked for anything";
+  EXPECT_FALSE(unreported(gemm->when, {})) << "nobody is asked for anything";
   EXPECT_EQ(gemm->load, 0);
 }
 
@@ -180,7 +180,7 @@ TEST_F(LeftOut, SkipsTheStepsOfSettingsWhereTheProfileWantsNone) {
     EXPECT_THAT(out(steps), Contains(name));
   const auto restart = std::ranges::find(steps, "power-cycle", &PlannedStep::name);
   EXPECT_EQ(unmet(restart->when, {}), "profile 'login' wants no settings");
-  EXPECT_FALSE(untold(restart->when, {})) << "nobody is asked for anything";
+  EXPECT_FALSE(unreported(restart->when, {})) << "nobody is asked for anything";
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct Made {
   Inventory inventory{};
   std::optional<Plan> plan{};
   std::vector<Problem> problems{};
-  std::string told() const { return to_string(problems); }
+  std::string reported() const { return to_string(problems); }
 };
 
 Made planned(const Playbook& playbook, Profile profile) {
@@ -81,7 +81,7 @@ TEST(Plan, IsMadeOfEveryShippedPlaybookForEveryShippedProfile) {
 
       const auto made = planned(*playbook, std::move(profile));
 
-      ASSERT_TRUE(made.plan) << made.told();
+      ASSERT_TRUE(made.plan) << made.reported();
       EXPECT_EQ(made.plan->step_count(), 2 * playbook->steps.size());
     }
 }
@@ -93,7 +93,7 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
 
   const auto made = planned(*playbook, shipped_profile("dgx-h100", problems));
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   std::chrono::duration<double, std::ratio<3600>> hours{0};
   for (const auto& step : *made.plan->nodes[0].steps) hours += step.expected;
   EXPECT_NEAR(hours.count(), 72, 0.5);
@@ -121,7 +121,7 @@ TEST(Plan, OfOsPassesEachOfItsStepsParametersOn) {
 
   const auto made = planned(*playbook, shipped_profile("dgx-h100", problems));
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   const auto& steps = *made.plan->nodes[0].steps;
   const auto os = std::ranges::find(steps, StepKind::os, &PlannedStep::kind);
   ASSERT_NE(os, steps.end());
@@ -136,9 +136,9 @@ TEST(Plan, RefusesAWindowThatIsNoneAndPassesOneOn) {
 
   const auto wrong = steps("Sat 2:00 +6h"), right = steps("Sat 02:00 +6h");
 
-  EXPECT_THAT(wrong.told(), HasSubstr("'Sat 2:00 +6h' is no window"));
-  EXPECT_THAT(wrong.told(), HasSubstr("book.yaml:3:"));
-  ASSERT_TRUE(right.plan) << right.told();
+  EXPECT_THAT(wrong.reported(), HasSubstr("'Sat 2:00 +6h' is no window"));
+  EXPECT_THAT(wrong.reported(), HasSubstr("book.yaml:3:"));
+  ASSERT_TRUE(right.plan) << right.reported();
   EXPECT_EQ(right.plan->nodes[0].steps->front().with.at("window"), "Sat 02:00 +6h");
 }
 
@@ -156,7 +156,7 @@ TEST(Plan, AsksAnExtendedProfileForItsOwnPartsAlone) {
 TEST(Plan, SharesItsStepsAmongTheNodesOfAProfile) {
   const auto made = planned("playbook: p\nsteps: [{step: power-on}, {stage: node-facts}]\n");
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   ASSERT_EQ(made.plan->nodes.size(), 2);
   EXPECT_EQ(made.plan->nodes[0].steps, made.plan->nodes[1].steps);
 }
@@ -168,7 +168,7 @@ TEST(Plan, FillsInWhatThePlaybookLeavesOpen) {
       "  - {stage: disk, with: {directory: /var/tmp, size: 4GiB, runtime: 60s}}\n");
   const auto left = planned("playbook: p\nsteps: [{stage: cpu-memory}, {stage: disk}]\n");
 
-  ASSERT_TRUE(written.plan && left.plan) << written.told() << left.told();
+  ASSERT_TRUE(written.plan && left.plan) << written.reported() << left.reported();
   for (std::size_t i = 0; i < 2; ++i) {
     const auto& one = written.plan->nodes[0].steps->at(i);
     const auto& other = left.plan->nodes[0].steps->at(i);
@@ -186,7 +186,7 @@ TEST(Plan, TakesThePlaybooksWordForDeadlinesAndTries) {
   const auto made = planned(
       "playbook: p\nsteps: [{stage: disk, deadline: 9m, max_attempts: 2, on_failure: continue}]\n");
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   const auto& step = made.plan->nodes[0].steps->at(0);
   EXPECT_EQ(step.deadline, std::chrono::minutes{9});
   EXPECT_EQ(step.tries, 2);
@@ -198,7 +198,7 @@ TEST(Plan, GivesThePlaybooksDeadlineToEachStepThatNamesNone) {
       "playbook: p\nparameters: {most: {default: 3m}}\ndeadline: \"${most}\"\n"
       "steps: [{step: bmc-facts}, {stage: cpu, deadline: 9m}, {step: verdict}]\n");
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   const auto& steps = *made.plan->nodes[0].steps;
   EXPECT_EQ(steps[0].deadline, std::chrono::minutes{3});
   EXPECT_EQ(steps[1].deadline, std::chrono::minutes{9});
@@ -210,8 +210,8 @@ TEST(Plan, LeavesEachStepItsDeadlineWhereThePlaybooksIsEmpty) {
   const auto empty =
       planned("playbook: p\ndeadline: \"\"\nsteps: [{step: bmc-facts}, {step: verdict}]\n");
 
-  ASSERT_TRUE(without.plan) << without.told();
-  ASSERT_TRUE(empty.plan) << empty.told();
+  ASSERT_TRUE(without.plan) << without.reported();
+  ASSERT_TRUE(empty.plan) << empty.reported();
   for (std::size_t i = 0; i < 2; ++i)
     EXPECT_EQ(empty.plan->nodes[0].steps->at(i).deadline,
               without.plan->nodes[0].steps->at(i).deadline);
@@ -227,8 +227,8 @@ steps:
 )");
 
   EXPECT_FALSE(made.plan);
-  EXPECT_THAT(made.told(), HasSubstr("book.yaml:3:5: stage 'cpu-memory': duration must be"));
-  EXPECT_THAT(made.told(), HasSubstr("book.yaml:5:5: stage 'disk': directory must be"));
+  EXPECT_THAT(made.reported(), HasSubstr("book.yaml:3:5: stage 'cpu-memory': duration must be"));
+  EXPECT_THAT(made.reported(), HasSubstr("book.yaml:5:5: stage 'disk': directory must be"));
 }
 
 TEST(Plan, TakesNoFeedsAwayOfWhichItDoesNotKnowTheOutlets) {
@@ -260,8 +260,9 @@ TEST(Plan, RefusesCriteriaThatCanNeverBeMet) {
   const auto made = planned(*playbook, profile);
 
   EXPECT_FALSE(made.plan);
-  EXPECT_THAT(made.told(), HasSubstr("does not measure 'memory.totl' (did you mean"));
-  EXPECT_THAT(made.told(), HasSubstr("there is no stage 'node-fact' (did you mean 'node-facts'?)"));
+  EXPECT_THAT(made.reported(), HasSubstr("does not measure 'memory.totl' (did you mean"));
+  EXPECT_THAT(made.reported(),
+              HasSubstr("there is no stage 'node-fact' (did you mean 'node-facts'?)"));
 }
 
 TEST(Plan, RefusesAStageThatNobodyWouldJudge) {
@@ -274,7 +275,8 @@ TEST(Plan, RefusesAStageThatNobodyWouldJudge) {
   const auto made = planned(*playbook, profile);
 
   EXPECT_FALSE(made.plan);
-  EXPECT_THAT(made.told(), HasSubstr("has no criteria for stage 'disk': nothing would be judged"));
+  EXPECT_THAT(made.reported(),
+              HasSubstr("has no criteria for stage 'disk': nothing would be judged"));
 }
 
 /// A playbook in which a test sets what it is about.
@@ -418,7 +420,7 @@ TEST(Plan, CarriesWhatAdmissionNeedsToKnow) {
 
   const auto made = planned(playbook, shipped_profile("dgx-h100", problems));
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   const auto& steps = *made.plan->nodes[0].steps;
   EXPECT_EQ(made.plan->priority, 3);
   EXPECT_EQ(made.plan->canary, (std::vector{1, 4}));
@@ -468,7 +470,7 @@ TEST(Plan, ReckonsAStagesLoadByWhatTheMachineHas) {
   const auto with = planned(playbook, gpus);
   const auto without = planned(playbook, none);
 
-  ASSERT_TRUE(with.plan && without.plan) << with.told() << without.told();
+  ASSERT_TRUE(with.plan && without.plan) << with.reported() << without.reported();
   EXPECT_DOUBLE_EQ(with.plan->nodes[0].steps->at(0).load, 0.25);
   EXPECT_DOUBLE_EQ(without.plan->nodes[0].steps->at(0).load, 1.0);
 }
@@ -488,10 +490,10 @@ TEST(Plan, LeavesOutWhatTheProfileOrTheRackRulesOut) {
   playbook.steps[1].when[0].values = {"dgx-h10"};
   const auto typo = planned(playbook, profile);
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   EXPECT_EQ(made.plan->step_names(), (std::vector<std::string>{"power-on", "ssh-wait"}));
   EXPECT_EQ(made.plan->nodes[0].steps->at(1).when, playbook.steps[2].when);
-  EXPECT_EQ(typo.told(),
+  EXPECT_EQ(typo.reported(),
             "book.yaml:2:9: there is no profile 'dgx-h10' (did you mean 'dgx-h100'?)\n");
 }
 
@@ -503,7 +505,7 @@ TEST(Plan, DoesAStepForEachPartOfTheProfile) {
 
   const auto made = planned(playbook, shipped_profile("dgx-h100", problems));
 
-  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_TRUE(made.plan) << made.reported();
   const auto& steps = *made.plan->nodes[0].steps;
   ASSERT_EQ(steps.size(), 6);
   EXPECT_EQ(steps[5].name, "disk@psu5");
@@ -533,7 +535,7 @@ steps:
   EXPECT_THAT(names_of(made), ::testing::ElementsAre("settings", "gpu-facts", "audit (always)",
                                                      "settings-restore (always)",
                                                      "verdict (always)", "hand-off (always)"))
-      << made.told();
+      << made.reported();
 }
 
 TEST(Plan, PutsSettingsBackWhereThePlaybookSaysAndAtTheEndWhereItHasNoVerdict) {
@@ -544,7 +546,7 @@ TEST(Plan, PutsSettingsBackWhereThePlaybookSaysAndAtTheEndWhereItHasNoVerdict) {
 
   EXPECT_THAT(names_of(said),
               ::testing::ElementsAre("settings", "settings-restore (always)", "gpu-facts"))
-      << said.told();
+      << said.reported();
   EXPECT_THAT(names_of(unsaid),
               ::testing::ElementsAre("settings", "gpu-facts", "settings-restore (always)"));
 }
@@ -563,10 +565,10 @@ steps:
     return planned(text.replace(text.find("AT_MOST"), 7, at_most));
   };
 
-  EXPECT_THAT(with("24h").told(),
+  EXPECT_THAT(with("24h").reported(),
               HasSubstr("settings: after at_most: 24h the node puts it back by itself, and the "
                         "steps up to 'cpu-memory' take 31h"));
-  EXPECT_TRUE(with("40h").plan) << with("40h").told();
+  EXPECT_TRUE(with("40h").plan) << with("40h").reported();
 }
 
 }  // namespace

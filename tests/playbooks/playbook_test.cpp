@@ -25,7 +25,7 @@ steps:
   - step: verdict
 )");
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   const auto& steps = result.playbook->steps;
   EXPECT_EQ(result.playbook->name, "mine");
   EXPECT_EQ(result.playbook->nodes_at_once, 7);
@@ -45,7 +45,7 @@ steps:
 TEST(Playbook, IsSixtyFourNodesAtOnceUnlessToldOtherwise) {
   const auto result = read("playbook: short\nsteps: [{step: verdict}]\n");
 
-  ASSERT_TRUE(result.playbook) << result.told();
+  ASSERT_TRUE(result.playbook) << result.reported();
   EXPECT_EQ(result.playbook->nodes_at_once, 64);
   EXPECT_EQ(result.playbook->steps[0].with, burnin::Parameters{});
 }
@@ -58,7 +58,7 @@ steps:
 )");
 
   EXPECT_FALSE(result.playbook);
-  EXPECT_EQ(result.told(),
+  EXPECT_EQ(result.reported(),
             "book.yaml:3:12: there is no stage 'gpu-fact' (did you mean 'gpu-facts'?)\n"
             "book.yaml:4:11: there is no step 'disk' (it is a stage: write stage: disk)\n");
 }
@@ -88,7 +88,7 @@ steps:
         "memory must be a single value", "exactly one of step: KIND, stage: NAME and include: FILE",
         "on_failure must be stop or continue, not 'contniue' (did you mean 'continue'?)",
         "max_attempts", "deadline", "'gpu-facts' has no parameter 'anything'"})
-    EXPECT_THAT(result.told(), HasSubstr(line));
+    EXPECT_THAT(result.reported(), HasSubstr(line));
 }
 
 TEST(Playbook, HandsNothingOverThatWasNotJudged) {
@@ -96,13 +96,13 @@ TEST(Playbook, HandsNothingOverThatWasNotJudged) {
   const auto late = read("playbook: p\nsteps: [{step: verdict}, {stage: disk}]\n");
   const auto twice = read("playbook: p\nsteps: [{stage: disk}, {stage: disk}]\n");
 
-  EXPECT_THAT(early.told(), HasSubstr("hand-off must come after verdict"));
-  EXPECT_THAT(late.told(), HasSubstr("'disk' after verdict would not be judged"));
-  EXPECT_THAT(twice.told(), HasSubstr("'disk' stands twice"));
+  EXPECT_THAT(early.reported(), HasSubstr("hand-off must come after verdict"));
+  EXPECT_THAT(late.reported(), HasSubstr("'disk' after verdict would not be judged"));
+  EXPECT_THAT(twice.reported(), HasSubstr("'disk' stands twice"));
 }
 
 TEST(Playbook, NeedsSteps) {
-  EXPECT_THAT(read("playbook: p\n").told(), HasSubstr("playbook needs steps"));
+  EXPECT_THAT(read("playbook: p\n").reported(), HasSubstr("playbook needs steps"));
   EXPECT_THAT(read("").problems, ::testing::Not(::testing::IsEmpty()));
 }
 
@@ -144,9 +144,9 @@ steps:
   - stage: node-facts
 )");
 
-  EXPECT_THAT(result.told(), HasSubstr("book.yaml:4:12: 'disk' has no parameter 'runtme'"));
-  EXPECT_THAT(result.told(), HasSubstr("book.yaml:5:5: 'disk' stands twice in the playbook"));
-  EXPECT_THAT(result.told(), HasSubstr("book.yaml:7:5: 'node-facts' after verdict"));
+  EXPECT_THAT(result.reported(), HasSubstr("book.yaml:4:12: 'disk' has no parameter 'runtme'"));
+  EXPECT_THAT(result.reported(), HasSubstr("book.yaml:5:5: 'disk' stands twice in the playbook"));
+  EXPECT_THAT(result.reported(), HasSubstr("book.yaml:7:5: 'node-facts' after verdict"));
 }
 
 TEST(Playbook, DoesNotMissWhatIsOnlyMisspelled) {
@@ -159,15 +159,15 @@ steps:
   - step: hand-off
 )");
 
-  EXPECT_THAT(result.told(), HasSubstr("gpu-fact"));
-  EXPECT_THAT(result.told(), HasSubstr("verdct"));
-  EXPECT_THAT(result.told(), ::testing::Not(HasSubstr("must come after verdict")));
-  EXPECT_THAT(result.told(), ::testing::Not(HasSubstr("no earlier step")));
+  EXPECT_THAT(result.reported(), HasSubstr("gpu-fact"));
+  EXPECT_THAT(result.reported(), HasSubstr("verdct"));
+  EXPECT_THAT(result.reported(), ::testing::Not(HasSubstr("must come after verdict")));
+  EXPECT_THAT(result.reported(), ::testing::Not(HasSubstr("no earlier step")));
 }
 
 TEST(Playbook, HasANameThatIsSafeInReportsAndPaths) {
   for (const auto* name : {"'../x'", "a b", "'a;b'", "'<script>'"})
-    EXPECT_THAT(read(std::string{"playbook: "} + name + "\nsteps: [{step: verdict}]\n").told(),
+    EXPECT_THAT(read(std::string{"playbook: "} + name + "\nsteps: [{step: verdict}]\n").reported(),
                 HasSubstr("letters, digits and ._-"))
         << name;
 }

@@ -12,7 +12,7 @@ namespace cupel::playbooks {
 struct Read {
   std::optional<Playbook> playbook{};
   std::vector<inventory::Problem> problems{};
-  std::string told() const { return to_string(problems); }
+  std::string reported() const { return to_string(problems); }
 };
 
 inline Read read(std::string_view text, const Arguments& arguments = {}) {

@@ -55,7 +55,7 @@ TEST(Schema, TakesEveryShippedPlaybook) {
 
   for (std::size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(verdicts[i], "good") << texts[i];
-    EXPECT_TRUE(read(texts[i]).playbook) << read(texts[i]).told();
+    EXPECT_TRUE(read(texts[i]).playbook) << read(texts[i]).reported();
   }
 }
 
@@ -77,7 +77,7 @@ TEST(Schema, TakesWhatTheParserTakes) {
 
   for (std::size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(verdicts[i], "good") << texts[i];
-    EXPECT_TRUE(read(texts[i]).playbook) << texts[i] << read(texts[i]).told();
+    EXPECT_TRUE(read(texts[i]).playbook) << texts[i] << read(texts[i]).reported();
   }
 }
 

@@ -291,22 +291,22 @@ TEST_P(CaptureOf, TakesImagesWhereOursDoes) {
   const bool newer = GetParam() == "ami";
   const auto& behavior = update_behavior_of(GetParam());
   const auto body = *parse_json(*test::captured_answer(tree, "/redfish/v1/UpdateService"));
-  const auto told = [&](std::string_view path) { return text_at(body, path).value_or(""); };
+  const auto reported = [&](std::string_view path) { return text_at(body, path).value_or(""); };
 
-  EXPECT_EQ(told("Actions/#UpdateService.SimpleUpdate/target"), behavior.simple);
-  if (!newer) EXPECT_EQ(told("MultipartHttpPushUri"), behavior.multipart);
-  EXPECT_EQ(told("HttpPushUri"), behavior.push);
+  EXPECT_EQ(reported("Actions/#UpdateService.SimpleUpdate/target"), behavior.simple);
+  if (!newer) EXPECT_EQ(reported("MultipartHttpPushUri"), behavior.multipart);
+  EXPECT_EQ(reported("HttpPushUri"), behavior.push);
 }
 
 TEST_P(CaptureOf, HasEtagsOfTheFormThatOursHas) {
   CUPEL_NEED_CAPTURE(tree, capture_of(GetParam()));
   BmcBench bmc{GetParam()};
-  const auto told =
+  const auto reported =
       text_at(*parse_json(*test::captured_answer(tree, bmc.view().system())), "@odata.etag");
   const auto& tags = bmc.service.behavior().tags;
 
-  EXPECT_EQ(told.has_value(), tags.in_body);
-  if (told) EXPECT_EQ(told->starts_with("W/"), tags.form == TagForm::weak) << *told;
+  EXPECT_EQ(reported.has_value(), tags.in_body);
+  if (reported) EXPECT_EQ(reported->starts_with("W/"), tags.form == TagForm::weak) << *reported;
 }
 
 }  // namespace

@@ -57,9 +57,9 @@ TEST_P(ClientsOf, SushyReadsItBootsItFromTheNetworkOnceAndTurnsItOnAndOff) {
                                  "https://" + address(), system()},
                                 environment);
 
-  const auto told = parse_json(ran.out);
-  ASSERT_TRUE(told) << ran.err;
-  const auto& seen = *told;
+  const auto reported = parse_json(ran.out);
+  ASSERT_TRUE(reported) << ran.err;
+  const auto& seen = *reported;
   EXPECT_EQ(text_at(seen, "power"), "Off");
   EXPECT_EQ(number_at(seen, "memory"), 2048);
   EXPECT_EQ(seen.at("boot"), (json::array{"Once", "Pxe"})) << ran.out;

@@ -66,13 +66,13 @@ TEST(BmcWire, ANewCertificateComesWithARestartWhereItIsSo) {
 
 /// What a stream has said so far, and what to do about it; false: enough.
 struct Reader {
-  std::string told{};
+  std::string reported{};
   std::function<bool(const std::string&)> take{};
 
   static std::size_t read(char* bytes, std::size_t size, std::size_t count, void* user) {
     auto& self = *static_cast<Reader*>(user);
-    self.told.append(bytes, size * count);
-    return self.take(self.told) ? size * count : 0;
+    self.reported.append(bytes, size * count);
+    return self.take(self.reported) ? size * count : 0;
   }
 };
 
@@ -82,10 +82,10 @@ TEST(BmcWire, EventsAreStreamedAsTheyHappen) {
   const auto token = "X-Auth-Token: " + log_in(bmc, browser);
   bool pressed = false;
   Reader reader;
-  reader.take = [&](const std::string& told) {
+  reader.take = [&](const std::string& reported) {
     if (!std::exchange(pressed, true))
       bmc.on([](Machine& machine, auto&) { return machine.press(Reset::on); });
-    return told.find("has booted") == told.npos;
+    return reported.find("has booted") == reported.npos;
   };
 
   CURL* curl = curl_easy_init();
@@ -106,8 +106,8 @@ TEST(BmcWire, EventsAreStreamedAsTheyHappen) {
   curl_easy_cleanup(curl);
 
   EXPECT_EQ(ended, CURLE_WRITE_ERROR);  // we had enough
-  EXPECT_THAT(reader.told, HasSubstr("The host was powered on."));
-  EXPECT_THAT(reader.told, HasSubstr("#Event.v1_7_0.Event"));
+  EXPECT_THAT(reader.reported, HasSubstr("The host was powered on."));
+  EXPECT_THAT(reader.reported, HasSubstr("#Event.v1_7_0.Event"));
 }
 
 }  // namespace

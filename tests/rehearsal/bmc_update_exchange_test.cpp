@@ -45,10 +45,10 @@ TEST(Fwupd, GenericMultipartGetsATaskInTheLocationAndFollowsItToItsEnd) {
   EXPECT_TRUE(parse_json(taken.body)->as_object().contains("@odata.id"));
   EXPECT_EQ(bmc.seen(where, "TaskStatus"), "OK");
   ASSERT_TRUE(bmc.ends());
-  const auto told = bmc.ask("GET", bmc.task()).body;
+  const auto reported = bmc.ask("GET", bmc.task()).body;
 
-  EXPECT_THAT(told, HasSubstr(R"("TaskState":"Completed")"));
-  EXPECT_THAT(told, HasSubstr("ResetRequired"));
+  EXPECT_THAT(reported, HasSubstr(R"("TaskState":"Completed")"));
+  EXPECT_THAT(reported, HasSubstr("ResetRequired"));
 }
 
 TEST(Fwupd, SupermicroIsVerifiedByOneTaskAndInstalledByAnother) {
@@ -62,10 +62,11 @@ TEST(Fwupd, SupermicroIsVerifiedByOneTaskAndInstalledByAnother) {
       part("UpdateFile", "application/octet-stream", "firmware.bin", "virtual firmware\nBIOS 9\n") +
       kEnd;
   const auto task_in = [](const HttpResponse& response) {
-    const auto told = parse_json(response.body);
-    EXPECT_EQ(told->at_pointer("/Accepted/@Message.ExtendedInfo/0/MessageId"),
+    const auto reported = parse_json(response.body);
+    EXPECT_EQ(reported->at_pointer("/Accepted/@Message.ExtendedInfo/0/MessageId"),
               json::value("SMC.1.0.OemSimpleupdateAcceptedMessage"));
-    const auto& args = told->at_pointer("/Accepted/@Message.ExtendedInfo/0/MessageArgs").as_array();
+    const auto& args =
+        reported->at_pointer("/Accepted/@Message.ExtendedInfo/0/MessageArgs").as_array();
     EXPECT_EQ(args.size(), 1);
     return std::string{args.at(0).as_string()};
   };

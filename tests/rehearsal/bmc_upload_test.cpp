@@ -69,13 +69,13 @@ TEST_F(UploadOverHttps, HashesALargeImageAndKeepsNoneOfIt) {
 
   const auto ran = push(bmc, file);
   getrusage(RUSAGE_SELF, &after);
-  const auto told = cupel::testing::run({"/usr/bin/sha256sum", file}).out;
+  const auto reported = cupel::testing::run({"/usr/bin/sha256sum", file}).out;
 
   EXPECT_THAT(ran.out, HasSubstr("\n202")) << ran.err;
   const auto update = last(bmc);
   ASSERT_TRUE(update);
   EXPECT_EQ(update->size, kSize);
-  EXPECT_EQ(update->sha256, told.substr(0, 64));
+  EXPECT_EQ(update->sha256, reported.substr(0, 64));
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 32 * 1024);  // KiB
   EXPECT_TRUE(bmc.wait_until([](Machine& machine) {
     return std::ranges::any_of(machine.hardware().psus,

@@ -125,9 +125,9 @@ TEST_P(BmcOf, EveryActionSaysWhereItIsAndWhatItTakes) {
   const auto& system = seen.all.at(bmc.view().system());
   const auto* reset = find(system, "Actions/#ComputerSystem.Reset");
   ASSERT_NE(reset, nullptr);
-  const bool told = find(*reset, "ResetType@Redfish.AllowableValues") != nullptr ||
-                    find(*reset, "@Redfish.ActionInfo") != nullptr;
-  EXPECT_TRUE(told);
+  const bool reported = find(*reset, "ResetType@Redfish.AllowableValues") != nullptr ||
+                        find(*reset, "@Redfish.ActionInfo") != nullptr;
+  EXPECT_TRUE(reported);
   for (const auto& [uri, body] : seen.all) {
     const auto* actions = find(body, "Actions");
     if (!actions) continue;

@@ -96,16 +96,16 @@ TEST(RackTimers, DoNothingOnceTheyAreCancelledOrStartedAgain) {
   asio::io_context io{1};
   const Clock clock{100'000};
   RackTimer timer{io.get_executor(), clock};
-  std::string told;
-  timer.start(VirtualTime{1}, [&] { told += "first"; });
-  timer.start(VirtualTime{1}, [&] { told += "second"; });
+  std::string reported;
+  timer.start(VirtualTime{1}, [&] { reported += "first"; });
+  timer.start(VirtualTime{1}, [&] { reported += "second"; });
   auto other = std::make_unique<RackTimer>(io.get_executor(), clock);
-  other->start(VirtualTime{1}, [&] { told += "other"; });
+  other->start(VirtualTime{1}, [&] { reported += "other"; });
   other.reset();
 
   io.run();
 
-  EXPECT_EQ(told, "second");
+  EXPECT_EQ(reported, "second");
 }
 
 TEST(RackTime, ATimeoutEndsWhatSleepsLongerAlsoWhereTheLoopIsLate) {

@@ -128,9 +128,9 @@ TEST(IpmiCommandTest, KeepsTheNewestEventsWhenTheLogIsFull) {
 
   for (std::size_t i = 0; i < ipmi::Sel::kMost + 5; ++i) it.console.ask(kStorage, 0x44, record);
 
-  const auto told = it.console.ask(kStorage, 0x40);
-  EXPECT_EQ(told[2] | told[3] << 8, static_cast<int>(ipmi::Sel::kMost));
-  EXPECT_EQ(told[14] & 0x80, 0x80);
+  const auto reported = it.console.ask(kStorage, 0x40);
+  EXPECT_EQ(reported[2] | reported[3] << 8, static_cast<int>(ipmi::Sel::kMost));
+  EXPECT_EQ(reported[14] & 0x80, 0x80);
   EXPECT_EQ(it.console.ask(kStorage, 0x43, {0, 0, 1, 0, 0, 0xFF})[0], 0xCB);
   EXPECT_EQ(it.console.ask(kStorage, 0x43, {0, 0, 0xFF, 0xFF, 0, 0xFF})[1], 0xFF);
 }

@@ -28,11 +28,12 @@ TEST_P(FreeipmiTest, IsToldWhoItIsTalkingTo) {
   ServedBmc bmc;
   const auto uuid = bmc.on([](Machine& machine) { return machine.hardware().uuid; });
 
-  const auto told = bmc.freeipmi("bmc-info", {}, GetParam());
+  const auto reported = bmc.freeipmi("bmc-info", {}, GetParam());
 
-  EXPECT_THAT(told.out, AllOf(HasSubstr("NVIDIA Corporation (5703)"), HasSubstr("GUID : " + uuid),
-                              HasSubstr("Firmware Revision     : 23.11")))
-      << told.err;
+  EXPECT_THAT(reported.out,
+              AllOf(HasSubstr("NVIDIA Corporation (5703)"), HasSubstr("GUID : " + uuid),
+                    HasSubstr("Firmware Revision     : 23.11")))
+      << reported.err;
 }
 
 TEST_P(FreeipmiTest, ReadsSensorsEventsAndFrus) {
@@ -58,10 +59,11 @@ TEST_P(FreeipmiTest, ReadsThePowerByDcmi) {
   ServedBmc bmc;
   ASSERT_TRUE(bmc.boot());
 
-  const auto told = bmc.freeipmi("ipmi-dcmi", {"--get-system-power-statistics"}, GetParam());
+  const auto reported = bmc.freeipmi("ipmi-dcmi", {"--get-system-power-statistics"}, GetParam());
 
-  EXPECT_THAT(told.out, AllOf(HasSubstr("Current Power"), HasSubstr("Watts"), HasSubstr("Active")))
-      << told.err;
+  EXPECT_THAT(reported.out,
+              AllOf(HasSubstr("Current Power"), HasSubstr("Watts"), HasSubstr("Active")))
+      << reported.err;
 }
 
 TEST_P(FreeipmiTest, ClearsTheEventLog) {
@@ -77,9 +79,9 @@ TEST_P(FreeipmiTest, ClearsTheEventLog) {
 TEST_P(FreeipmiTest, SaysThatThePasswordIsWrong) {
   ServedBmc bmc{{{.kind = FaultKind::bmc_wrong_password}}};
 
-  const auto told = bmc.freeipmi("ipmipower", {"--stat"}, GetParam());
+  const auto reported = bmc.freeipmi("ipmipower", {"--stat"}, GetParam());
 
-  EXPECT_THAT(told.out, HasSubstr("password invalid"));
+  EXPECT_THAT(reported.out, HasSubstr("password invalid"));
 }
 
 TEST(FreeipmiFaultTest, MeetsABmcThatKnowsSuite3Alone) {
@@ -102,10 +104,10 @@ TEST(FreeipmiFaultTest, HearsNothingFromABlackHole) {
   CUPEL_NEEDS_REAL_PART(installed("ipmipower"), "FreeIPMI is not there");
   const ServedBmc bmc{{{.kind = FaultKind::ipmi_silent}}};
 
-  const auto told = bmc.freeipmi(
+  const auto reported = bmc.freeipmi(
       "ipmipower", {"--stat", "--session-timeout", "1000", "--retransmission-timeout", "200"});
 
-  EXPECT_THAT(told.out, HasSubstr("timeout"));
+  EXPECT_THAT(reported.out, HasSubstr("timeout"));
 }
 
 }  // namespace

@@ -20,20 +20,21 @@ INSTANTIATE_TEST_SUITE_P(CipherSuites, IpmitoolSuiteTest, ::testing::Values(3, 1
 TEST_P(IpmitoolSuiteTest, LogsInAndIsToldWhatItIs) {
   const ServedBmc bmc;
 
-  const auto told = bmc.ipmitool({"mc", "info"}, GetParam());
+  const auto reported = bmc.ipmitool({"mc", "info"}, GetParam());
 
-  EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_THAT(told.out, AllOf(HasSubstr("NVIDIA"), HasSubstr("Firmware Revision         : 23.11"),
-                              HasSubstr("SDR Repository Device")));
+  EXPECT_EQ(reported.status, 0) << reported.err;
+  EXPECT_THAT(reported.out,
+              AllOf(HasSubstr("NVIDIA"), HasSubstr("Firmware Revision         : 23.11"),
+                    HasSubstr("SDR Repository Device")));
 }
 
 TEST_P(IpmitoolSuiteTest, IsRefusedWithAWrongPassword) {
   const ServedBmc bmc;
 
-  const auto told = bmc.ipmitool({"mc", "info"}, GetParam(), "wrong");
+  const auto reported = bmc.ipmitool({"mc", "info"}, GetParam(), "wrong");
 
-  EXPECT_NE(told.status, 0);
-  EXPECT_THAT(told.err, HasSubstr("Unable to establish"));
+  EXPECT_NE(reported.status, 0);
+  EXPECT_THAT(reported.err, HasSubstr("Unable to establish"));
 }
 
 TEST_F(IpmitoolTest, IsRefusedForAnUnknownUserAndForAnUnknownSuite) {
@@ -63,10 +64,10 @@ TEST_F(IpmitoolTest, TurnsTheMachineOnAndOffAndSeesIt) {
 TEST_F(IpmitoolTest, CannotCycleWhatIsOff) {
   const ServedBmc bmc;
 
-  const auto told = bmc.ipmitool({"chassis", "power", "cycle"});
+  const auto reported = bmc.ipmitool({"chassis", "power", "cycle"});
 
-  EXPECT_NE(told.status, 0);
-  EXPECT_THAT(told.err, HasSubstr("not supported in present state"));
+  EXPECT_NE(reported.status, 0);
+  EXPECT_THAT(reported.err, HasSubstr("not supported in present state"));
 }
 
 TEST_F(IpmitoolTest, SetsTheNextBootAndTheBootUsesItUp) {
@@ -132,13 +133,13 @@ TEST_F(IpmitoolTest, ReadsTheSerialNumbersThatRedfishShows) {
   ServedBmc bmc{{{.kind = FaultKind::psu_missing, .part = "psu2"}}};
   const auto hardware = bmc.on([](Machine& machine) { return machine.hardware(); });
 
-  const auto told = bmc.ipmitool({"fru", "print"});
+  const auto reported = bmc.ipmitool({"fru", "print"});
   const auto guid = bmc.ipmitool({"mc", "guid"});
 
-  EXPECT_THAT(told.out, AllOf(HasSubstr("Product Serial        : " + hardware.serial),
-                              HasSubstr("Chassis Serial        : " + hardware.serial),
-                              HasSubstr("Product Serial        : " + hardware.psus[0].serial)));
-  EXPECT_THAT(told.out, HasSubstr("PSU2 (ID 3)\n Device not present"));
+  EXPECT_THAT(reported.out, AllOf(HasSubstr("Product Serial        : " + hardware.serial),
+                                  HasSubstr("Chassis Serial        : " + hardware.serial),
+                                  HasSubstr("Product Serial        : " + hardware.psus[0].serial)));
+  EXPECT_THAT(reported.out, HasSubstr("PSU2 (ID 3)\n Device not present"));
   EXPECT_THAT(guid.out, HasSubstr(hardware.uuid));
 }
 
@@ -237,10 +238,10 @@ TEST_F(IpmitoolTest, TypesAtTheConsole) {
 TEST_F(IpmitoolTest, ResetsTheBmcAndWaitsForItToComeBack) {
   ServedBmc bmc{{}, 20};  // 90 s of the rack's are 4.5 s of ours
 
-  const auto told = bmc.ipmitool({"mc", "reset", "cold"});
+  const auto reported = bmc.ipmitool({"mc", "reset", "cold"});
   const auto away = bmc.ipmitool({"-R", "1", "mc", "info"});  // gives up after two
 
-  EXPECT_THAT(told.out, HasSubstr("Sent cold reset command to MC"));
+  EXPECT_THAT(reported.out, HasSubstr("Sent cold reset command to MC"));
   EXPECT_NE(away.status, 0);
   auto back = away;
   const auto until = Clock::Real::now() + std::chrono::minutes{1};

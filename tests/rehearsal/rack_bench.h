@@ -56,22 +56,22 @@ class RackBench {
   /// What `ask` returns, asked on the rack's loop.
   template <class Ask>
   auto on(const std::string& node, Ask ask) {
-    std::promise<decltype(ask(std::declval<Machine&>()))> told;
-    EXPECT_TRUE(rack->post(node, [&](Machine& machine) { told.set_value(ask(machine)); }));
-    return told.get_future().get();
+    std::promise<decltype(ask(std::declval<Machine&>()))> reported;
+    EXPECT_TRUE(rack->post(node, [&](Machine& machine) { reported.set_value(ask(machine)); }));
+    return reported.get_future().get();
   }
 
   /// Waits for the event itself. Patience is for a broken test only.
   bool boot(const std::string& node) {
     auto booted = std::make_shared<std::promise<void>>();
-    auto told = booted->get_future();
+    auto reported = booted->get_future();
     rack->post(node, [booted](Machine& machine) {
       machine.subscribe([booted, done = false](Machine::Event event) mutable {
         if (event == Machine::Event::booted && !std::exchange(done, true)) booted->set_value();
       });
       machine.press(machine.up() ? Reset::power_cycle : Reset::on);
     });
-    return told.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
+    return reported.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
   }
 
   const inventory::Node& node(std::size_t index) const { return inventory.nodes.at(index); }

@@ -156,8 +156,10 @@ TEST(RackSiteTest, AnOutletThatIsOffTakesHalfOfTheSuppliesAndLeavesTheLoadToTheO
 
 TEST(RackSiteTest, BothOutletsOffAreADarkMachineAndEachIsEnoughToLightIt) {
   SiteBench bench{two_feeds(22440)};
-  std::vector<std::pair<std::string, bool>> told;
-  bench.site.on_power = [&](Machine& machine, bool on) { told.emplace_back(machine.name(), on); };
+  std::vector<std::pair<std::string, bool>> reported;
+  bench.site.on_power = [&](Machine& machine, bool on) {
+    reported.emplace_back(machine.name(), on);
+  };
 
   bench.site.switch_outlet("v01/p1", "A1", false);
   bench.site.switch_outlet("v01/p2", "A1", false);
@@ -168,7 +170,7 @@ TEST(RackSiteTest, BothOutletsOffAreADarkMachineAndEachIsEnoughToLightIt) {
   EXPECT_TRUE(bench.machines[0]->mains());
   EXPECT_EQ(bench.machines[0]->power(), Power::off);
   EXPECT_TRUE(bench.machines[1]->up());
-  EXPECT_EQ(told, (std::vector<std::pair<std::string, bool>>{{"n0", false}, {"n0", true}}));
+  EXPECT_EQ(reported, (std::vector<std::pair<std::string, bool>>{{"n0", false}, {"n0", true}}));
 }
 
 TEST(RackSiteTest, OneFeedThatIsTakenAwayTripsABreakerThatIsTooSmallForAll) {
@@ -253,7 +255,7 @@ TEST(RackSiteTest, ATripTakesTheBmcAwayAndPowerBringsItBack) {
   Browser browser{bench.node(0).bmc.endpoint};
   ASSERT_EQ(browser.ask("GET", "/redfish/v1").status, 200);
   auto dark = std::make_shared<std::promise<void>>();
-  auto told = dark->get_future();
+  auto reported = dark->get_future();
   for (const auto* name : {"v01-n01", "v01-n02"})
     bench.rack->post(name, [dark, name](Machine& machine) {
       machine.physics().begin({.work = Work::gemm});
@@ -262,7 +264,7 @@ TEST(RackSiteTest, ATripTakesTheBmcAwayAndPowerBringsItBack) {
           if (!machine.mains() && !std::exchange(done, true)) dark->set_value();
         });
     });
-  ASSERT_EQ(told.wait_for(std::chrono::minutes{1}), std::future_status::ready);
+  ASSERT_EQ(reported.wait_for(std::chrono::minutes{1}), std::future_status::ready);
 
   const auto gone = browser.ask("GET", "/redfish/v1");
   std::promise<void> closed;

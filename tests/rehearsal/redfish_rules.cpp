@@ -82,10 +82,10 @@ struct Type {
   std::optional<Version> version;
 };
 
-Type type_of(std::string_view told) {
-  if (told.starts_with('#')) told.remove_prefix(1);
-  const auto parts = split(told, '.');
-  if (parts.size() < 2) return {std::string{told}, {}, {}};
+Type type_of(std::string_view reported) {
+  if (reported.starts_with('#')) reported.remove_prefix(1);
+  const auto parts = split(reported, '.');
+  if (parts.size() < 2) return {std::string{reported}, {}, {}};
   Type type{fmt::format("{}.{}", parts.front(), parts.back()), {}, {}};
   if (parts.size() == 3 && parts[1].starts_with('v')) {
     type.full_version = parts[1].substr(1);
@@ -100,22 +100,22 @@ class Check {
       : uri_{std::move(uri)}, complaints_{complaints} {}
 
   void resource(const json::object& whole) {
-    const auto told = text_at(json::value(whole), "@odata.type").value_or("");
-    if (!told.starts_with('#')) return complain("", "no @odata.type");
-    const auto type = type_of(told);
-    if (!facts().types.contains(type.name)) return complain("", "no such type: " + told);
+    const auto reported = text_at(json::value(whole), "@odata.type").value_or("");
+    if (!reported.starts_with('#')) return print_error("", "no @odata.type");
+    const auto type = type_of(reported);
+    if (!facts().types.contains(type.name)) return print_error("", "no such type: " + reported);
     version_ = type.version;
     space_ = type.name.substr(0, type.name.find('.'));
     const auto known = facts().versions.find(type.name);
     const bool there = type.full_version.empty() ||
                        (known != facts().versions.end() &&
                         std::ranges::find(known->second, type.full_version) != known->second.end());
-    if (!there) complain("", "no such version in the table: " + told);
+    if (!there) print_error("", "no such version in the table: " + reported);
     object(whole, type.name, "");
   }
 
  private:
-  void complain(const std::string& where, const std::string& what) {
+  void print_error(const std::string& where, const std::string& what) {
     complaints_.push_back(fmt::format("{} {}: {}", uri_, where, what));
   }
 
@@ -126,10 +126,10 @@ class Check {
 
   void object(const json::object& whole, const std::string& type, const std::string& where) {
     const auto known = facts().types.find(type);
-    if (known == facts().types.end()) return complain(where, "type " + type + " is not known");
+    if (known == facts().types.end()) return print_error(where, "type " + type + " is not known");
     for (const auto& [name, fact] : known->second)
       if (fact.required && !whole.contains(name) && is_there(type, fact.since))
-        complain(where, "lacks " + name);
+        print_error(where, "lacks " + name);
     for (const auto& entry : whole) {
       const std::string name{entry.key()};
       // Annotations are OData's, and what is the vendor's own is no business of DMTF's.
@@ -138,9 +138,9 @@ class Check {
       auto fact = known->second.find(name);
       if (fact == known->second.end()) fact = known->second.find("*");
       if (fact == known->second.end())
-        complain(path, type + " has no such property, or the table lacks it");
+        print_error(path, type + " has no such property, or the table lacks it");
       else if (!is_there(type, fact->second.since))
-        complain(path, "came later than the version that is told");
+        print_error(path, "came later than the version that is told");
       else
         property(entry.value(), fact->second, type, path);
     }
@@ -149,12 +149,12 @@ class Check {
   void property(const json::value& value, const Fact& fact, const std::string& type,
                 const std::string& path) {
     if (value.is_null()) {
-      if (fact.not_null || fact.list) complain(path, "must not be null");
+      if (fact.not_null || fact.list) print_error(path, "must not be null");
       return;
     }
     if (!fact.list) return single(value, fact, type, path);
     const auto* list = value.if_array();
-    if (!list) return complain(path, "is no list");
+    if (!list) return print_error(path, "is no list");
     for (const auto& each : *list)
       if (!each.is_null()) single(each, fact, type, path);
   }
@@ -165,21 +165,21 @@ class Check {
     if (kind == "any" || kind == "primitive") return;
     if (kind.starts_with("object:") || kind.starts_with("expanded:")) {
       const auto* part = value.if_object();
-      if (!part) return complain(path, "is no object");
-      const auto told = text_at(value, "@odata.type");
-      const auto name = told ? type_of(*told).name : kind.substr(kind.find(':') + 1);
+      if (!part) return print_error(path, "is no object");
+      const auto reported = text_at(value, "@odata.type");
+      const auto name = reported ? type_of(*reported).name : kind.substr(kind.find(':') + 1);
       return object(*part, name, path);
     }
     if (kind == "excerpt") {
       // Of a Sensor (DSP0266, "Excerpt"): what it reads now, and where the whole of it is.
       const auto* reading = find(value, "Reading");
       if (!reading || !(reading->is_null() || reading->is_number()))
-        complain(path, "is no excerpt of a sensor");
+        print_error(path, "is no excerpt of a sensor");
       return;
     }
     if (kind == "link") {
       // Members of a log are there whole.
-      if (!text_at(value, "@odata.id")) return complain(path, "is no link");
+      if (!text_at(value, "@odata.id")) return print_error(path, "is no link");
       if (text_at(value, "@odata.type")) Check{uri_, complaints_}.resource(value.as_object());
       return;
     }
@@ -187,20 +187,20 @@ class Check {
         (kind == "string" && value.is_string()) || (kind == "boolean" && value.is_bool()) ||
         (kind == "integer" && (value.is_int64() || value.is_uint64())) ||
         (kind == "number" && value.is_number()) || (kind.starts_with("enum:") && value.is_string());
-    if (!good) return complain(path, "is no " + kind.substr(0, kind.find(':')));
+    if (!good) return print_error(path, "is no " + kind.substr(0, kind.find(':')));
     if (kind.starts_with("enum:")) word(value.as_string(), kind.substr(5), type, path);
   }
 
-  void word(std::string_view told, std::string_view words, const std::string& type,
+  void word(std::string_view reported, std::string_view words, const std::string& type,
             const std::string& path) {
     for (const auto each : split(words, '|')) {
       const auto at = each.find('@');
-      if (each.substr(0, at) != told) continue;
+      if (each.substr(0, at) != reported) continue;
       const bool later = at != each.npos && !is_there(type, version_of(each.substr(at + 1), '.'));
-      if (later) complain(path, fmt::format("'{}' came later than the version told", told));
+      if (later) print_error(path, fmt::format("'{}' came later than the version told", reported));
       return;
     }
-    complain(path, fmt::format("'{}' is none of its words", told));
+    print_error(path, fmt::format("'{}' is none of its words", reported));
   }
 
   std::string uri_;

@@ -51,15 +51,15 @@ class ServedBmc {
   /// What `ask` returns, asked on the loop.
   template <class Ask>
   auto on(Ask ask) {
-    std::promise<decltype(ask(std::declval<Machine&>()))> told;
-    asio::post(io, [&] { told.set_value(ask(machine)); });
-    return told.get_future().get();
+    std::promise<decltype(ask(std::declval<Machine&>()))> reported;
+    asio::post(io, [&] { reported.set_value(ask(machine)); });
+    return reported.get_future().get();
   }
   /// Waits for the event after which it is so, or returns at once where it is. Patience is for a
   /// broken test only.
   bool wait_until(std::function<bool(Machine&)> so) {
     auto came = std::make_shared<std::promise<void>>();
-    auto told = came->get_future();
+    auto reported = came->get_future();
     asio::post(io, [this, came, so = std::move(so)] {
       const auto look = [this, came, so, done = std::make_shared<bool>(false)] {
         if (so(machine) && !std::exchange(*done, true)) came->set_value();
@@ -67,7 +67,7 @@ class ServedBmc {
       machine.subscribe([look](Machine::Event) { look(); });
       look();
     });
-    return told.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
+    return reported.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
   }
   bool boot() {
     asio::post(io, [this] { machine.press(Reset::on); });

@@ -125,14 +125,14 @@ TEST(SshFaultTest, ConnectionsAreCutWhereAFaultSaysSo) {
 TEST(SshFaultTest, ABootThatHangsIsOnAndNeverAnswers) {
   RackBench bench{{{.kind = FaultKind::boot_hangs}}, 100000};
   auto on = std::make_shared<std::promise<void>>();
-  auto told = on->get_future();
+  auto reported = on->get_future();
   bench.rack->post("v01-n01", [on](Machine& machine) {
     machine.subscribe([on](Machine::Event event) {
       if (event == Machine::Event::started) on->set_value();
     });
     machine.press(Reset::on);
   });
-  ASSERT_EQ(told.wait_for(std::chrono::minutes{1}), std::future_status::ready);
+  ASSERT_EQ(reported.wait_for(std::chrono::minutes{1}), std::future_status::ready);
 
   EXPECT_THAT(bench.ssh(0, "true").error, HasSubstr("Connection refused"));
   EXPECT_FALSE(bench.on("v01-n01", [](Machine& machine) { return machine.up(); }));

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string place_of(const fs::path& node_program) {
-  if (const char* told = std::getenv("CUPEL_BOOT_ARTEFACTS")) return told;
+  if (const char* reported = std::getenv("CUPEL_BOOT_ARTEFACTS")) return reported;
   return (node_program.parent_path() / "boot-artefacts").string();
 }
 

@@ -91,14 +91,15 @@ struct BootMachine {
       case Does::ram:
         if (!fetches_alone.empty()) return fetch();
         if (!refused_with.empty())
-          return told(Kind::refused, {{"cause", refusal}, {"text", refused_with}});
+          return reported(Kind::refused, {{"cause", refusal}, {"text", refused_with}});
         does = writes ? Does::writing : Does::no_boot;
         greeted = true;
-        return told(Kind::hello, keys);
+        return reported(Kind::hello, keys);
       case Does::writing:
         if (!greeted) {
           does = says_hello_again ? Does::ram : Does::no_boot;
-          return told(Kind::refused, {{"cause", "no-hello"}, {"text", "n1 has not said hello"}});
+          return reported(Kind::refused,
+                          {{"cause", "no-hello"}, {"text", "n1 has not said hello"}});
         }
         return write();
       case Does::written:
@@ -107,15 +108,15 @@ struct BootMachine {
           boots_network_again = armed.target != bmc::BootTarget::disk;
         }
         if (boots_network_again)
-          return told(Kind::refused, {{"cause", "booted-again"},
-                                      {"text", "n1: it booted into the RAM system again"}});
+          return reported(Kind::refused, {{"cause", "booted-again"},
+                                          {"text", "n1: it booted into the RAM system again"}});
         does = boots_old_system ? Does::old_system : Does::home;
         return std::nullopt;
       case Does::home:
         if (!home_refused_with.empty())
-          return told(Kind::refused, {{"cause", "late"}, {"text", home_refused_with}});
+          return reported(Kind::refused, {{"cause", "late"}, {"text", home_refused_with}});
         if (!seeded) return std::nullopt;  // nothing told it to report
-        return told(Kind::home, keys);
+        return reported(Kind::home, keys);
       default:
         return std::nullopt;
     }
@@ -123,7 +124,7 @@ struct BootMachine {
 
  private:
   std::optional<netboot::BootEvent> fetch() {
-    auto event = told(Kind::fetched, {});
+    auto event = reported(Kind::fetched, {});
     event.file = fetches_alone.front();
     fetches_alone.erase(fetches_alone.begin());
     if (fetches_alone.empty()) does = Does::no_boot;
@@ -132,18 +133,18 @@ struct BootMachine {
   std::optional<netboot::BootEvent> write() {
     if (!stands_in.empty()) {
       does = Does::no_boot;
-      return told(Kind::progress, {{"state", stands_in}});
+      return reported(Kind::progress, {{"state", stands_in}});
     }
     if (by_bios && !open.at(token).order.contains("bios")) fails_with = "no-efi-variables";
     if (!fails_with.empty()) {
       does = Does::no_boot;
-      return told(Kind::failed, {{"cause", fails_with}, {"text", "as the node says"}});
+      return reported(Kind::failed, {{"cause", fails_with}, {"text", "as the node says"}});
     }
     if (power_cut_while_writing > 0) {
       --power_cut_while_writing;
       // Its override was for one boot, and its disk has no partition table yet.
       does = comes_back_by_itself ? Does::ram : Does::no_boot;
-      return told(Kind::progress, {{"state", "writing"}, {"bytes", 1}, {"of", 3}});
+      return reported(Kind::progress, {{"state", "writing"}, {"bytes", 1}, {"of", 3}});
     }
     ++images_written;
     const auto* image = open.at(token).order.if_contains("image");
@@ -154,9 +155,9 @@ struct BootMachine {
     boost::json::object done{{"disk", {{"serial", "DISK1"}}}, {"removed_entries", removes}};
     if (by_bios) done["entry"] = "";
     if (!mirror_failure.empty()) done["mirror_failure"] = mirror_failure;
-    return told(Kind::done, std::move(done));
+    return reported(Kind::done, std::move(done));
   }
-  netboot::BootEvent told(Kind kind, boost::json::object body) const {
+  netboot::BootEvent reported(Kind kind, boost::json::object body) const {
     netboot::BootEvent event;
     event.kind = kind;
     event.peer = address;
@@ -227,8 +228,9 @@ class BootSession final : public ssh::Session {
 };
 
 /// The boot server and the image store that this machine sees.
-inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::string& digest) {
-  auto door = std::make_shared<os::BootDoor>();
+inline std::shared_ptr<os::BootInterface> boot_door(BootMachine& machine,
+                                                    const std::string& digest) {
+  auto door = std::make_shared<os::BootInterface>();
   door->ram_system = [&machine](std::string name) -> Result<os::BootImage> {
     os::BootImage image{.name = std::move(name), .arch = "x86_64"};
     image.files["ram.efi"] = {"/images/ram/ram.efi", std::string(64, '1'), 20};

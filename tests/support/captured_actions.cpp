@@ -112,8 +112,8 @@ Written patch(const std::string& uri, const json::value& body, Resources& now, D
 const json::value* action_with(const json::value& value, const std::string& target) {
   const auto* object = value.if_object();
   if (object == nullptr) return nullptr;
-  const auto told = text_at(value, "target");
-  if (told && without_slash(*told) == target) return &value;
+  const auto reported = text_at(value, "target");
+  if (reported && without_slash(*reported) == target) return &value;
   for (const auto& entry : *object) {
     const auto* found = action_with(entry.value(), target);
     if (found != nullptr) return found;
@@ -125,8 +125,8 @@ std::vector<std::string> allowed(const json::value& action, const std::string& p
                                  Resources& now) {
   auto words = texts(find(action, parameter + "@Redfish.AllowableValues"));
   const auto info = text_at(action, "@Redfish.ActionInfo");
-  const auto told = info ? now.read(without_slash(*info)) : std::nullopt;
-  const auto* list = told ? find(*told, "Parameters") : nullptr;
+  const auto reported = info ? now.read(without_slash(*info)) : std::nullopt;
+  const auto* list = reported ? find(*reported, "Parameters") : nullptr;
   if (list == nullptr || !list->is_array()) return words;
   for (const auto& one : list->get_array())
     if (text_at(one, "Name") == parameter)
@@ -194,12 +194,13 @@ Written post(const std::string& path, const json::value& body, Resources& now, D
   for (const auto* parameter : {"ResetType", "ClearType"}) {
     if (action == nullptr) break;
     const auto words = allowed(*action, parameter, now);
-    const auto told = text_at(body, parameter);
-    if (!words.empty() && !told)
+    const auto reported = text_at(body, parameter);
+    if (!words.empty() && !reported)
       return refused(400, "Base.1.8.ActionParameterMissing",
                      std::string{parameter} + " is missing.");
-    if (!words.empty() && !contains(words, *told))
-      return refused(400, "Base.1.8.ActionParameterValueNotInList", *told + " is not in the list.");
+    if (!words.empty() && !contains(words, *reported))
+      return refused(400, "Base.1.8.ActionParameterValueNotInList",
+                     *reported + " is not in the list.");
   }
   done.actions.push_back(name + " " + serialize(body));
   const auto type = text_at(body, "ResetType").value_or("");

@@ -19,7 +19,7 @@ struct FirmwareMachine {
   /// What makes a written version run ("reset bmc", "restart", "ac-cycle"); empty: the task's end.
   std::string activated_by{};
   bool lies = false;  // nothing that it says to have written ever runs
-  std::vector<Progress> says{{.state = Progress::State::done, .told = "Completed"}};
+  std::vector<Progress> says{{.state = Progress::State::done, .reported = "Completed"}};
   std::optional<Error> push_fails{};
   std::optional<Error> first_way_fails{};  // of `ways`
   bool took_it = false;                    // although the push failed
@@ -50,7 +50,7 @@ struct FirmwareMachine {
   std::vector<bmc::UpdateOrder> pushed{};
   std::vector<bool> on_when_pushed{};
   std::vector<std::string> tickets{};
-  std::size_t told = 0;  // of `says`
+  std::size_t reported = 0;  // of `says`
   bool at_work = false;
   bool forgotten = false;  // its task, and it is at work with it
   bool power_changed_at_work = false;
@@ -69,7 +69,7 @@ struct FirmwareMachine {
     on_when_pushed.push_back(on);
     pushed_at_work |= at_work;
     at_work = true;
-    told = 0;
+    reported = 0;
     busy = {"/redfish/v1/TaskService/Tasks/" + std::to_string(pushed.size())};
   }
   void end_of_write() {
@@ -161,8 +161,8 @@ class FirmwareBmc final : public bmc::Bmc {
         inventory::Part part{.kind = inventory::PartKind::firmware, .name = id};
         part.firmware = version;
         part.source = "/redfish/v1/UpdateService/FirmwareInventory/" + id;
-        if (const auto told = machine_.health.find(id); told != machine_.health.end())
-          part.health = told->second;
+        if (const auto reported = machine_.health.find(id); reported != machine_.health.end())
+          part.health = reported->second;
         list.push_back(std::move(part));
       }
       co_return bmc::Sourced{std::move(list)};
@@ -212,7 +212,7 @@ class FirmwareBmc final : public bmc::Bmc {
       co_return bmc::UpdateProgress{.state = machine_.second_task_runs-- > 1 ? State::running
                                                                              : State::done};
     machine_.tickets.push_back(ticket.task);
-    const auto which = std::min(machine_.told++, machine_.says.size() - 1);
+    const auto which = std::min(machine_.reported++, machine_.says.size() - 1);
     auto said = machine_.says[which];
     // Whether an image is verified or installed then, only the ticket says.
     if (said.state == State::done && ticket.way == "verify") said.state = State::verified;

@@ -147,20 +147,20 @@ struct HttpsServer::Impl final : Resources {
   /// Source: WHATWG HTML, 9.2.5 (text/event-stream).
   Task<void> stream_events(Stream& stream) {
     asio::steady_timer news{*io, asio::steady_timer::time_point::max()};
-    auto told = std::make_shared<Listener>(Listener{&news, {}, false});
-    listeners.push_back(told);
+    auto reported = std::make_shared<Listener>(Listener{&news, {}, false});
+    listeners.push_back(reported);
     const std::string head =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
     auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(head), kAwait);
     while (!lost) {
-      const std::string text = std::exchange(told->text, {});
+      const std::string text = std::exchange(reported->text, {});
       if (!text.empty())
         std::tie(lost, sent) = co_await asio::async_write(stream, asio::buffer(text), kAwait);
-      if (told->ended) break;
+      if (reported->ended) break;
       if (!text.empty()) continue;
       (void)co_await news.async_wait(kAwait);
     }
-    std::erase(listeners, told);
+    std::erase(listeners, reported);
   }
 
   void tell(std::string text, bool ended) {

@@ -9,8 +9,8 @@
 namespace cupel::test {
 
 inline bool real_parts_are_required() {
-  const char* told = std::getenv("CUPEL_REQUIRE_REAL_PARTS");
-  return told != nullptr && std::string_view{told} == "1";
+  const char* reported = std::getenv("CUPEL_REQUIRE_REAL_PARTS");
+  return reported != nullptr && std::string_view{reported} == "1";
 }
 
 }  // namespace cupel::test

@@ -29,7 +29,7 @@ struct SimulatedFabric {
   double spread = 0;     // of access links, always the same of one
   Routes routes = Routes::place;
   bool has_tables = true;  // the plan has the routes
-  burnin::fabric::Routing told = burnin::fabric::Routing::by_destination;
+  burnin::fabric::Routing reported = burnin::fabric::Routing::by_destination;
   Spread shape = Spread::lower_half;
   double dips_again = 0;  // chance that a reading dips because the one before did
   bool skewed = false;    // noise falls off slowly below, and stops soon above
@@ -81,7 +81,7 @@ struct SimulatedFabric {
     made.leaves = groups() * rails;
     made.spines = spines();
     made.uplinks = group;
-    made.routing = told;
+    made.routing = reported;
     for (int node = 0; node < nodes; ++node)
       for (int rail = 0; rail < rails; ++rail)
         made.ports.push_back({leaf_of(node, rail), place_of(node)});

@@ -87,14 +87,15 @@ struct SinkServer::Impl {
     Taken one{.head = read.substr(0, end)};
     const auto wanted = std::min(length_in(one.head), manner.reads);
     Sha256 sum;
-    bool told = false;
+    bool reported = false;
     std::vector<char> piece(kHalfWay);
     std::string_view more = std::string_view{read}.substr(end);
     while (!failure) {
       one.bytes += more.size();
       sum.add(more);
       if (manner.keeps_body) one.body += more;
-      if (one.bytes >= kHalfWay && manner.half_way && !std::exchange(told, true)) manner.half_way();
+      if (one.bytes >= kHalfWay && manner.half_way && !std::exchange(reported, true))
+        manner.half_way();
       if (one.bytes >= wanted) break;
       const auto room = std::min<std::uint64_t>(piece.size(), wanted - one.bytes);
       const auto got = stream.read_some(asio::buffer(piece.data(), room), failure);

@@ -36,7 +36,7 @@ LoopbackSlurm::~LoopbackSlurm() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-std::string LoopbackSlurm::told(const std::string& node, const std::string& format) const {
+std::string LoopbackSlurm::reported(const std::string& node, const std::string& format) const {
   const auto ran = run({"sinfo", "-hN", "-n", node, "-o", format},
                        {"SLURM_CONF=" + configuration()}, std::chrono::minutes{1});
   return ran.out.substr(0, ran.out.find_last_not_of(" \n") + 1);

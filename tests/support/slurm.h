@@ -20,9 +20,9 @@ class LoopbackSlurm {
 
   /// What sinfo says of one node, in one of its formats: "%t" the state, "%E" the reason, "%f" the
   /// features.
-  std::string told(const std::string& node, const std::string& format) const;
-  std::string state(const std::string& node) const { return told(node, "%t"); }
-  std::string reason(const std::string& node) const { return told(node, "%E"); }
+  std::string reported(const std::string& node, const std::string& format) const;
+  std::string state(const std::string& node) const { return reported(node, "%t"); }
+  std::string reason(const std::string& node) const { return reported(node, "%E"); }
 
  private:
   std::filesystem::path folder_;

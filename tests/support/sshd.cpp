@@ -213,7 +213,7 @@ std::vector<pid_t> processes_where(const char* file, const Pleases& pleases) {
 }
 
 /// By the folder's name: which folder it lies in depends on who logs in.
-std::vector<pid_t> processes_told(const std::string& variable, const fs::path& folder) {
+std::vector<pid_t> processes_reported(const std::string& variable, const fs::path& folder) {
   const auto tail = "/" + folder.filename().string();
   return processes_where("environ", [&](const std::string& environment) {
     auto begin = environment.find(variable + "=");
@@ -229,11 +229,11 @@ std::vector<pid_t> processes_with(const std::string& text) {
 }
 
 std::vector<pid_t> processes_of_job(const std::string& folder) {
-  return processes_told("CUPEL_JOB", folder);
+  return processes_reported("CUPEL_JOB", folder);
 }
 
 std::vector<pid_t> processes_around_job(const std::string& folder) {
-  return processes_told("CUPEL_FOLDER", folder);
+  return processes_reported("CUPEL_FOLDER", folder);
 }
 
 }  // namespace cupel::testing

@@ -116,11 +116,11 @@ void VirtualBmc::post(Act act) {
 
 bool VirtualBmc::wait_until(std::function<bool(rehearsal::Machine&)> holds,
                             std::chrono::seconds patience) {
-  auto told = std::make_shared<std::promise<void>>();
-  auto known = told->get_future();
-  post([told, holds](rehearsal::Machine& machine, auto&) {
-    auto look = [told, holds, &machine, done = false](rehearsal::Machine::Event) mutable {
-      if (!done && holds(machine) && !std::exchange(done, true)) told->set_value();
+  auto reported = std::make_shared<std::promise<void>>();
+  auto known = reported->get_future();
+  post([reported, holds](rehearsal::Machine& machine, auto&) {
+    auto look = [reported, holds, &machine, done = false](rehearsal::Machine::Event) mutable {
+      if (!done && holds(machine) && !std::exchange(done, true)) reported->set_value();
     };
     const auto shared = std::make_shared<decltype(look)>(std::move(look));
     machine.subscribe([shared](rehearsal::Machine::Event event) { (*shared)(event); });

@@ -52,11 +52,11 @@ class VirtualBmc {
   auto on(Ask ask) {
     using Sourced =
         decltype(ask(std::declval<rehearsal::Machine&>(), std::declval<rehearsal::BmcService&>()));
-    std::promise<Sourced> told;
+    std::promise<Sourced> reported;
     post([&](rehearsal::Machine& machine, rehearsal::BmcService& service) {
-      told.set_value(ask(machine, service));
+      reported.set_value(ask(machine, service));
     });
-    return told.get_future().get();
+    return reported.get_future().get();
   }
 
   /// Presses the button and waits until the operating system is up. False: it did not come up.

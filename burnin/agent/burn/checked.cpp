@@ -39,8 +39,8 @@ std::optional<Difference> difference(std::span<const std::byte> expected,
   return found;
 }
 
-std::string told(const ProductShape& shape, std::uint64_t chunk,
-                 const std::optional<Difference>& difference) {
+std::string reported(const ProductShape& shape, std::uint64_t chunk,
+                     const std::optional<Difference>& difference) {
   const auto first = chunk * kChunkBytes / shape.result_bytes();
   if (!difference)
     return "C from element " + std::to_string(first) +

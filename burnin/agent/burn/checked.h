@@ -50,7 +50,7 @@ std::optional<Difference> difference(std::span<const std::byte> expected,
 
 /// "C[17, 4096]: 0x3c01 instead of 0x3c00, 1 bit; 1 element of the chunk". Without a difference:
 /// the chunk was right when it was read again.
-std::string told(const ProductShape& shape, std::uint64_t chunk,
-                 const std::optional<Difference>& difference);
+std::string reported(const ProductShape& shape, std::uint64_t chunk,
+                     const std::optional<Difference>& difference);
 
 }  // namespace cupel::burn

@@ -10,21 +10,21 @@ constexpr std::size_t kMostOpen = 4096;
 
 }  // namespace
 
-std::vector<CrossCheck::Odd> CrossCheck::judge(const std::string& key,
-                                               const std::map<std::string, std::uint64_t>& told) {
+std::vector<CrossCheck::Odd> CrossCheck::judge(
+    const std::string& key, const std::map<std::string, std::uint64_t>& reported) {
   std::map<std::uint64_t, std::size_t> votes;
-  for (const auto& [part, said] : told) ++votes[said];
+  for (const auto& [part, said] : reported) ++votes[said];
   if (votes.size() <= 1) return {};
   const auto most = std::ranges::max_element(votes, {}, [](const auto& row) { return row.second; });
-  const auto share =
-      std::to_string(most->second) + " of " + std::to_string(told.size()) + " GPUs agree at " + key;
-  if (2 * most->second <= told.size())
+  const auto share = std::to_string(most->second) + " of " + std::to_string(reported.size()) +
+                     " GPUs agree at " + key;
+  if (2 * most->second <= reported.size())
     return {{.part = "",
              .said = 0,
              .most = most->first,
              .detail = "at most " + share + ": which one is wrong is not known"}};
   std::vector<Odd> odd;
-  for (const auto& [part, said] : told)
+  for (const auto& [part, said] : reported)
     if (said != most->first) {
       ++odd_[part];
       odd.push_back({.part = part,
@@ -42,12 +42,12 @@ std::vector<CrossCheck::Odd> CrossCheck::tell(const std::string& key, std::uint6
   if (number % each_ != 0) return {};  // the others leave it out, or have
   auto& row = open_[key];
   row.number = number;
-  row.told[part] = said;
+  row.reported[part] = said;
   if (missing(row) > 0) {
     thin_out();
     return {};
   }
-  auto odd = judge(key, row.told);
+  auto odd = judge(key, row.reported);
   open_.erase(key);
   return odd;
 }
@@ -55,8 +55,8 @@ std::vector<CrossCheck::Odd> CrossCheck::tell(const std::string& key, std::uint6
 /// How many that have not left still have to report it.
 std::size_t CrossCheck::missing(const Key& key) const {
   const auto gone =
-      std::ranges::count_if(left_, [&](const auto& part) { return !key.told.contains(part); });
-  const auto known = key.told.size() + static_cast<std::size_t>(gone);
+      std::ranges::count_if(left_, [&](const auto& part) { return !key.reported.contains(part); });
+  const auto known = key.reported.size() + static_cast<std::size_t>(gone);
   return of_ - std::min(of_, known);
 }
 
@@ -75,7 +75,7 @@ std::vector<CrossCheck::Odd> CrossCheck::leave(const std::string& part) {
   std::erase_if(open_, [&](const auto& row) {
     const auto& [key, waits] = row;
     if (missing(waits) > 0) return false;
-    for (auto& one : judge(key, waits.told)) odd.push_back(std::move(one));
+    for (auto& one : judge(key, waits.reported)) odd.push_back(std::move(one));
     return true;
   });
   return odd;
@@ -85,7 +85,7 @@ std::vector<CrossCheck::Odd> CrossCheck::rest() {
   const std::scoped_lock lock{mutex_};
   std::vector<Odd> odd;
   for (const auto& [key, row] : open_)
-    for (auto& one : judge(key, row.told)) odd.push_back(std::move(one));
+    for (auto& one : judge(key, row.reported)) odd.push_back(std::move(one));
   open_.clear();
   return odd;
 }

@@ -37,9 +37,10 @@ class CrossCheck {
  private:
   struct Key {
     std::uint64_t number = 0;
-    std::map<std::string, std::uint64_t> told{};
+    std::map<std::string, std::uint64_t> reported{};
   };
-  std::vector<Odd> judge(const std::string& key, const std::map<std::string, std::uint64_t>& told);
+  std::vector<Odd> judge(const std::string& key,
+                         const std::map<std::string, std::uint64_t>& reported);
   std::size_t missing(const Key& key) const;
   void thin_out();
 

@@ -172,11 +172,11 @@ WatchdogThread::~WatchdogThread() {
 
 void WatchdogThread::watch(std::chrono::milliseconds every) {
   std::unique_lock lock{mutex_};
-  double told = -kHeartbeat;
+  double reported = -kHeartbeat;
   while (!over_.wait_for(lock, every, [this] { return is_over_; })) {
     if (look()) return;
-    if (report_.seconds() - told < kHeartbeat) continue;
-    told = report_.seconds();
+    if (report_.seconds() - reported < kHeartbeat) continue;
+    reported = report_.seconds();
     const auto doing = watchdog_.doing();
     report_.progress(of_seconds_, doing.round, doing.what);
   }

@@ -6,7 +6,7 @@
 
 namespace cupel::burn {
 
-std::string told(const WrongWord& word) {
+std::string reported(const WrongWord& word) {
   const auto apart = word.expected ^ word.actual;
   const auto offset = word.position * 8;  // bytes
   const auto* again = word.again == word.actual     ? "the same when read again"

@@ -20,6 +20,6 @@ struct WrongWords {
 };
 
 /// "offset 0x10: 0x1 instead of 0x3, xor 0x2 (1 bit), the same when read again".
-std::string told(const WrongWord& word);
+std::string reported(const WrongWord& word);
 
 }  // namespace cupel::burn

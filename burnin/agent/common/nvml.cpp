@@ -41,21 +41,21 @@ Answer<T> answer(int code, T value) {
 }
 
 /// nvmlValueType_t.
-std::optional<double> real_of(const FieldValue& told) {
-  switch (told.type) {
+std::optional<double> real_of(const FieldValue& reported) {
+  switch (reported.type) {
     case 0:
-      return std::isfinite(told.value.real) ? std::optional{told.value.real} : std::nullopt;
+      return std::isfinite(reported.value.real) ? std::optional{reported.value.real} : std::nullopt;
     case 1:
-      return told.value.unsigned_int;
+      return reported.value.unsigned_int;
     case 2:
     case 3:
-      return static_cast<double>(told.value.unsigned_long);
+      return static_cast<double>(reported.value.unsigned_long);
     case 4:
-      return static_cast<double>(told.value.signed_long);
+      return static_cast<double>(reported.value.signed_long);
     case 5:
-      return told.value.signed_int;
+      return reported.value.signed_int;
     case 6:
-      return told.value.unsigned_short;
+      return reported.value.unsigned_short;
     default:
       return std::nullopt;
   }
@@ -75,8 +75,8 @@ std::vector<std::string_view> throttle_words(std::uint64_t bits) {
   return words;
 }
 
-double bit_error_rate(double told) {
-  const auto bits = static_cast<std::uint64_t>(told);
+double bit_error_rate(double reported) {
+  const auto bits = static_cast<std::uint64_t>(reported);
   return static_cast<double>(bits >> 8 & 0xF) * std::pow(10.0, -static_cast<double>(bits & 0xFF));
 }
 
@@ -181,14 +181,14 @@ Answer<Device> Library::device_at(const std::string& pci) const {
 }
 
 Answer<std::string> Library::pci(Device device) const {
-  PciInfo told{};
-  const int code = call<Device, PciInfo*>("nvmlDeviceGetPciInfo_v3", device, &told);
-  return answer(code, text_of(told.address, sizeof told.address));
+  PciInfo reported{};
+  const int code = call<Device, PciInfo*>("nvmlDeviceGetPciInfo_v3", device, &reported);
+  return answer(code, text_of(reported.address, sizeof reported.address));
 }
 
 Answer<Memory> Library::memory(Device device) const {
-  Memory told{};
-  return answer(call<Device, Memory*>("nvmlDeviceGetMemoryInfo", device, &told), told);
+  Memory reported{};
+  return answer(call<Device, Memory*>("nvmlDeviceGetMemoryInfo", device, &reported), reported);
 }
 
 Answer<bool> Library::persistence(Device device) const {
@@ -244,8 +244,9 @@ Answer<unsigned> Library::max_sm_mhz(Device device) const {
 }
 
 Answer<Utilization> Library::utilization(Device device) const {
-  Utilization told{};
-  return answer(call<Device, Utilization*>("nvmlDeviceGetUtilizationRates", device, &told), told);
+  Utilization reported{};
+  return answer(call<Device, Utilization*>("nvmlDeviceGetUtilizationRates", device, &reported),
+                reported);
 }
 
 /// The name changed with driver 535; both are the same bits.
@@ -272,9 +273,9 @@ Answer<Fabric> Library::fabric(Device device) const {
     if (call<Device, FabricInfoV*>("nvmlDeviceGetGpuFabricInfoV", device, &newer) == kSuccess)
       return {.value = fabric_of(newer)};
   }
-  FabricInfo told{};
-  const int code = call<Device, FabricInfo*>("nvmlDeviceGetGpuFabricInfo", device, &told);
-  return answer(code, fabric_of(told));
+  FabricInfo reported{};
+  const int code = call<Device, FabricInfo*>("nvmlDeviceGetGpuFabricInfo", device, &reported);
+  return answer(code, fabric_of(reported));
 }
 
 std::vector<Answer<double>> Library::fields(Device device, const std::vector<unsigned>& ids) const {
@@ -286,13 +287,13 @@ std::vector<Answer<double>> Library::fields(Device device, const std::vector<uns
   }
   const int code = call<Device, int, FieldValue*>("nvmlDeviceGetFieldValues", device,
                                                   static_cast<int>(ids.size()), asked.data());
-  std::vector<Answer<double>> told(ids.size());
+  std::vector<Answer<double>> reported(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const int one = code == kSuccess ? asked[i].error : code;
-    told[i].value = one == kSuccess ? real_of(asked[i]) : std::nullopt;
-    if (!told[i].value) told[i].why = one == kSuccess ? "not a number" : error_text(one);
+    reported[i].value = one == kSuccess ? real_of(asked[i]) : std::nullopt;
+    if (!reported[i].value) reported[i].why = one == kSuccess ? "not a number" : error_text(one);
   }
-  return told;
+  return reported;
 }
 
 }  // namespace cupel::agent::nvml

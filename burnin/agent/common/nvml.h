@@ -88,7 +88,7 @@ constexpr bool is_of_nvlink_5(unsigned field) { return field >= 202 && field <= 
 
 /// Of the two BERs: bits 8 to 11 times ten to the power of minus bits 0 to 7.
 /// Source: NVML, NVML_NVLINK_ERROR_COUNTER_BER_GET.
-double bit_error_rate(double told);
+double bit_error_rate(double reported);
 
 /// What a call gave: a value, or why not ("not supported", "nvmlDeviceGetX is not in this
 /// library").

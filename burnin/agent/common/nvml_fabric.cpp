@@ -8,8 +8,8 @@ namespace {
 
 /// Two bits: 0 not supported, 1 true, 2 false.
 std::optional<bool> fact_at(unsigned mask, unsigned shift) {
-  const unsigned told = mask >> shift & 3u;
-  return told == 1 || told == 2 ? std::optional{told == 1} : std::nullopt;
+  const unsigned reported = mask >> shift & 3u;
+  return reported == 1 || reported == 2 ? std::optional{reported == 1} : std::nullopt;
 }
 
 constexpr std::array<std::string_view, 8> kConfigurations{"",
@@ -22,19 +22,19 @@ constexpr std::array<std::string_view, 8> kConfigurations{"",
                                                           "invalid location"};
 
 template <class Info>
-Fabric common_of(const Info& told) {
-  Fabric fabric{.status = told.status, .clique = told.clique, .state = told.state};
-  std::ranges::copy(told.cluster, fabric.cluster.begin());
+Fabric common_of(const Info& reported) {
+  Fabric fabric{.status = reported.status, .clique = reported.clique, .state = reported.state};
+  std::ranges::copy(reported.cluster, fabric.cluster.begin());
   return fabric;
 }
 
 }  // namespace
 
-Fabric fabric_of(const FabricInfo& told) { return common_of(told); }
+Fabric fabric_of(const FabricInfo& reported) { return common_of(reported); }
 
-Fabric fabric_of(const FabricInfoV& told) {
-  auto fabric = common_of(told);
-  fabric.health = told.health;
+Fabric fabric_of(const FabricInfoV& reported) {
+  auto fabric = common_of(reported);
+  fabric.health = reported.health;
   return fabric;
 }
 

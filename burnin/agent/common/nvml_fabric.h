@@ -44,8 +44,8 @@ struct Fabric {
   bool has_cluster() const { return cluster != std::array<unsigned char, 16>{}; }
 };
 
-Fabric fabric_of(const FabricInfo& told);
-Fabric fabric_of(const FabricInfoV& told);
+Fabric fabric_of(const FabricInfo& reported);
+Fabric fabric_of(const FabricInfoV& reported);
 
 /// "0a1b2c3d-0000-4000-8000-000000000001". Source: RFC 9562, 4.
 std::string uuid_text(const std::array<unsigned char, 16>& bytes);

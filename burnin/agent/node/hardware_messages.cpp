@@ -114,9 +114,9 @@ Found mce_of(std::string_view line) {
 
 /// "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 ..."
 Found edac_of(std::string_view line) {
-  const auto told = after(line, "EDAC MC");
-  if (!told) return std::nullopt;
-  const auto rest = after(*told, ": ");
+  const auto reported = after(line, "EDAC MC");
+  if (!reported) return std::nullopt;
+  const auto rest = after(*reported, ": ");
   if (!rest) return std::nullopt;
   const auto cells = words(*rest);
   const bool counted = cells.size() > 2 && (cells[1] == "CE" || cells[1] == "UE");

@@ -49,8 +49,8 @@ Weight weight_of(burnin::XidWeight weight) {
 }
 
 Found xid_of(std::string_view line) {
-  const auto told = after(line, "NVRM: Xid (");
-  const auto event = told ? event_of(*told) : std::nullopt;
+  const auto reported = after(line, "NVRM: Xid (");
+  const auto event = reported ? event_of(*reported) : std::nullopt;
   if (!event) return std::nullopt;
   return KernelMessage{.kind = xid,
                        .weight = weight_of(burnin::weight_of_xid(event->code, event->rest)),
@@ -64,8 +64,8 @@ Found xid_of(std::string_view line) {
 /// it is reset says so in a failed assertion alone: status 0x62, NV_ERR_RESET_REQUIRED. Source:
 /// NVIDIA's open kernel modules, src/nvidia and nvstatuscodes.h.
 Found gpu_of(std::string_view line) {
-  const auto told = after(line, "NVRM: ");
-  if (!told) return std::nullopt;
+  const auto reported = after(line, "NVRM: ");
+  if (!reported) return std::nullopt;
   constexpr auto kReset = std::to_array<std::string_view>(
       {"NV_ERR_RESET_REQUIRED", "status=0x00000062", "need to be reset"});
   constexpr auto kBad = std::to_array<std::string_view>(
@@ -77,20 +77,21 @@ Found gpu_of(std::string_view line) {
        "None of the NVIDIA devices were initialized", "failed to copy vbios", "GPU recovery failed",
        "GPU is in an unrecoverable state", "GSP firmware heartbeat timeout"});
   const auto any = [&](const auto& words) {
-    return std::ranges::any_of(words, [&](auto word) { return has(*told, word); });
+    return std::ranges::any_of(words, [&](auto word) { return has(*reported, word); });
   };
   const bool reset = any(kReset);
   // Of one GPU among several the driver says how many there are, and names none.
-  const bool failed = reset || any(kBad) || has(*told, "NVIDIA probe routine failed for ");
+  const bool failed = reset || any(kBad) || has(*reported, "NVIDIA probe routine failed for ");
   if (!failed) return std::nullopt;
-  return KernelMessage{
-      .kind = reset ? gpu_reset : gpu, .pci = first_address(*told), .detail = bounded(*told)};
+  return KernelMessage{.kind = reset ? gpu_reset : gpu,
+                       .pci = first_address(*reported),
+                       .detail = bounded(*reported)};
 }
 
 /// One event is a head ("Fatal, Link 48 LTSSM Fault Up") and lines of data: only the head counts.
 Found sxid_of(std::string_view line) {
-  const auto told = after(line, ": SXid (");
-  const auto event = told ? event_of(*told) : std::nullopt;
+  const auto reported = after(line, ": SXid (");
+  const auto event = reported ? event_of(*reported) : std::nullopt;
   if (!event) return std::nullopt;
   KernelMessage message{.kind = sxid, .code = event->code, .pci = event->pci};
   if (const auto name = after(line, "nvidia-nvswitch"))
@@ -118,10 +119,10 @@ Found aer_of(std::string_view line) {
           .kind = aer, .pci = first_address(line), .detail = bounded(line.substr(at))};
   // The port's own line, of the device behind it: "AER: Multiple Uncorrected (Fatal) error
   // received: 0000:c9:01.0". Where the device's registers cannot be read no other line follows.
-  if (const auto told = after(line, "AER: "); told && has(*told, "Uncorrect")) {
-    const auto from = after(*told, "received");
+  if (const auto reported = after(line, "AER: "); reported && has(*reported, "Uncorrect")) {
+    const auto from = after(*reported, "received");
     if (from)
-      return KernelMessage{.kind = aer, .pci = first_address(*from), .detail = bounded(*told)};
+      return KernelMessage{.kind = aer, .pci = first_address(*from), .detail = bounded(*reported)};
   }
   const auto bus = after(line, "PCIe Bus Error: severity=");
   if (!bus) return std::nullopt;
@@ -179,8 +180,8 @@ Found nvme_of(std::string_view line) {
                                                   " failed (",
                                                   "Unrecovered ",
                                                   "Media and Data Integrity"};
-  const auto told = after(line, "nvme nvme");
-  const auto device = told ? told : after(line, "dev nvme");
+  const auto reported = after(line, "nvme nvme");
+  const auto device = reported ? reported : after(line, "dev nvme");
   const auto plain = line.find("nvme");
   if (!device && (plain == line.npos || !has(line, "nvme") || !has(line, ": ")))
     return std::nullopt;
@@ -204,9 +205,9 @@ Found nvme_of(std::string_view line) {
 /// GB machines, from ports inside of the machine that lead nowhere, and is no fault
 /// (leptonai/gpud#1164).
 Found mlx5_of(std::string_view line) {
-  const auto told = after(line, "mlx5_core ");
-  if (!told) return std::nullopt;
-  KernelMessage message{.kind = mlx5, .pci = first_address(line), .detail = bounded(*told)};
+  const auto reported = after(line, "mlx5_core ");
+  if (!reported) return std::nullopt;
+  KernelMessage message{.kind = mlx5, .pci = first_address(line), .detail = bounded(*reported)};
   constexpr std::array<std::string_view, 15> kBad{"health compromised",
                                                   "sw_reset",
                                                   "handling bad device",
@@ -223,50 +224,51 @@ Found mlx5_of(std::string_view line) {
                                                   "firmware error",
                                                   "Port module event[error]"};
   constexpr std::array<std::string_view, 1> kFloods{"0x305684"};
-  if (has(*told, "ACCESS_REG") &&
-      std::ranges::any_of(kFloods, [&](auto code) { return has(*told, code); })) {
+  if (has(*reported, "ACCESS_REG") &&
+      std::ranges::any_of(kFloods, [&](auto code) { return has(*reported, code); })) {
     message.weight = Weight::harmless;
     return message;
   }
-  if (has(*told, "Port module event") && !has(*told, "error")) {
+  if (has(*reported, "Port module event") && !has(*reported, "error")) {
     message.weight = Weight::information;
     return message;
   }
-  if (has(*told, "Link down") || has(*told, "Link DOWN")) {
+  if (has(*reported, "Link down") || has(*reported, "Link DOWN")) {
     message.kind = link;
     return message;
   }
-  if (has(*told, "Detected insufficient power on the PCIe slot")) {
+  if (has(*reported, "Detected insufficient power on the PCIe slot")) {
     message.weight = Weight::information;
     return message;
   }
   // "Health issue observed, firmware internal error, severity(3) ERROR:"; from 5 on, syslog's
   // notices.
-  if (has(*told, "Health issue observed")) {
+  if (has(*reported, "Health issue observed")) {
     constexpr int kNotice = 5;
-    const auto severity = after(*told, "severity(");
+    const auto severity = after(*reported, "severity(");
     const auto level = severity ? leading_number(*severity) : std::nullopt;
     if (level.value_or(0) >= kNotice) message.weight = Weight::information;
     return message;
   }
-  if (has(*told, "Waiting for FW initialization")) {  // it starts: "timeout abort in 100s"
+  if (has(*reported, "Waiting for FW initialization")) {  // it starts: "timeout abort in 100s"
     message.weight = Weight::information;
     return message;
   }
-  if (std::ranges::none_of(kBad, [&](auto word) { return has(*told, word); })) return std::nullopt;
+  if (std::ranges::none_of(kBad, [&](auto word) { return has(*reported, word); }))
+    return std::nullopt;
   return message;
 }
 
 /// "infiniband mlx5_0: mlx5_0:dump_cqe:272:(pid 0): dump error cqe"; "infiniband mlx5_4: Port: 1
 /// Link DOWN". Source: drivers/infiniband/hw/mlx5/cq.c, main.c.
 Found verbs_of(std::string_view line) {
-  const auto told = after(line, "infiniband mlx5_");
-  if (!told) return std::nullopt;
-  const bool down = has(*told, "Link DOWN");
-  if (!down && !has(*told, "dump error cqe")) return std::nullopt;
+  const auto reported = after(line, "infiniband mlx5_");
+  if (!reported) return std::nullopt;
+  const bool down = has(*reported, "Link DOWN");
+  if (!down && !has(*reported, "dump error cqe")) return std::nullopt;
   return KernelMessage{.kind = down ? link : mlx5,
-                       .part = "mlx5_" + std::string{leading_word(*told)},
-                       .detail = bounded(*told)};
+                       .part = "mlx5_" + std::string{leading_word(*reported)},
+                       .detail = bounded(*reported)};
 }
 
 /// "ib6: lost carrier" of systemd-networkd; "link becomes ready" of the kernel.
@@ -328,14 +330,14 @@ std::optional<KernelRecord> parse_record(std::string_view record) {
   if (!priority || !sequence || !micros || *priority < 0 || *sequence < 0 || *priority > 1e6 ||
       *sequence > 9e15)
     return std::nullopt;
-  KernelRecord told{.priority = static_cast<int>(*priority) & 7,
-                    .sequence = static_cast<std::uint64_t>(*sequence),
-                    .seconds = *micros / 1e6};
+  KernelRecord reported{.priority = static_cast<int>(*priority) & 7,
+                        .sequence = static_cast<std::uint64_t>(*sequence),
+                        .seconds = *micros / 1e6};
   const auto body = record.substr(semicolon + 1);
-  told.text = std::string{trimmed(body.substr(0, body.find('\n')))};
+  reported.text = std::string{trimmed(body.substr(0, body.find('\n')))};
   for (const auto line : lines(body))
-    if (line.starts_with(" DEVICE=")) told.device = std::string{trimmed(line.substr(8))};
-  return told;
+    if (line.starts_with(" DEVICE=")) reported.device = std::string{trimmed(line.substr(8))};
+  return reported;
 }
 
 Found recognise(const KernelRecord& record) {

@@ -47,7 +47,7 @@ struct KernelMessage {
   MessageKind kind{};
   Weight weight = Weight::error;
   std::optional<int> code{};  // Xid, SXid
-  std::string pci{};          // "0000:1b:00.0"; empty: not told
+  std::string pci{};          // "0000:1b:00.0"; empty: not reported
   std::string part{};         // where the line names it itself: "nvme0", "nvswitch2", "CPU3", "ib6"
   std::string detail{};       // what follows, at most 160 bytes of printable ASCII
 
@@ -66,7 +66,7 @@ struct KernelRecord {
   std::uint64_t sequence = 0;
   double seconds = 0;  // since the boot
   std::string text{};
-  std::string device{};  // "+pci:0000:1b:00.0"; empty: not told
+  std::string device{};  // "+pci:0000:1b:00.0"; empty: not reported
 };
 /// Nothing where it is none. Source: Documentation/ABI/testing/dev-kmsg of Linux.
 std::optional<KernelRecord> parse_record(std::string_view record);

@@ -47,15 +47,15 @@ Found block_of(std::string_view line) {
   constexpr auto kOfXfs = std::to_array<std::string_view>(
       {"orruption", "I/O error", "shut down", "Shutting down", "CRC error", "xfs_repair"});
   for (const auto mark : kMarks) {
-    const auto told = after(line, mark);
-    if (!told) continue;
+    const auto reported = after(line, mark);
+    if (!reported) continue;
     const bool xfs = mark == "XFS (", ext4 = mark == "EXT4-fs (";
-    if (xfs && !first_of(*told, kOfXfs)) return std::nullopt;
-    if (ext4 && !has(*told, "emounting filesystem read-only")) return std::nullopt;
-    const auto device = leading_word(told->substr(0, told->find('-')));
+    if (xfs && !first_of(*reported, kOfXfs)) return std::nullopt;
+    if (ext4 && !has(*reported, "emounting filesystem read-only")) return std::nullopt;
+    const auto device = leading_word(reported->substr(0, reported->find('-')));
     if (is_virtual(device)) return std::nullopt;
     return KernelMessage{
-        .kind = disk, .part = drive_of(*told), .detail = bounded(line.substr(line.find(mark)))};
+        .kind = disk, .part = drive_of(*reported), .detail = bounded(line.substr(line.find(mark)))};
   }
   return std::nullopt;
 }
@@ -65,15 +65,15 @@ Found block_of(std::string_view line) {
 Found array_of(std::string_view line) {
   const auto begin = std::min(line.find("md/raid"), line.find("md: "));
   if (begin == line.npos) return std::nullopt;
-  const auto told = line.substr(begin);
+  const auto reported = line.substr(begin);
   constexpr auto kBad = std::to_array<std::string_view>(
       {"Disk failure on ", "kicking non-fresh ", "gets error", "read error",
        "not enough operational", "Cannot continue operation", "rescheduling sector",
        "unrecoverable I/O"});
-  if (!first_of(told, kBad)) return std::nullopt;
-  KernelMessage message{.kind = disk, .detail = bounded(told)};
+  if (!first_of(reported, kBad)) return std::nullopt;
+  KernelMessage message{.kind = disk, .detail = bounded(reported)};
   for (const std::string_view mark : {"Disk failure on ", "non-fresh "})
-    if (const auto device = after(told, mark)) message.part = drive_of(*device);
+    if (const auto device = after(reported, mark)) message.part = drive_of(*device);
   return message;
 }
 
@@ -83,14 +83,14 @@ Found ata_of(std::string_view line) {
   const auto at = line.find("ata");
   if (at == line.npos || (at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])) != 0))
     return std::nullopt;
-  const auto told = line.substr(at);
-  if (!leading_number(told.substr(3))) return std::nullopt;
+  const auto reported = line.substr(at);
+  if (!leading_number(reported.substr(3))) return std::nullopt;
   constexpr auto kBad = std::to_array<std::string_view>(
       {": exception Emask", ": failed command:", ": error: {", "COMRESET failed", "disable device",
        ": revalidation failed", "qc timeout", "device not ready", "reset failed"});
-  if (!first_of(told, kBad)) return std::nullopt;
+  if (!first_of(reported, kBad)) return std::nullopt;
   return KernelMessage{
-      .kind = disk, .part = std::string{leading_word(told)}, .detail = bounded(told)};
+      .kind = disk, .part = std::string{leading_word(reported)}, .detail = bounded(reported)};
 }
 
 /// "sd 0:0:0:0: [sda] tag#0 Sense Key : Medium Error [current]". Keys like "Illegal Request" and
@@ -138,11 +138,12 @@ Found raid_of(std::string_view line) {
   for (const auto& driver : kDrivers) {
     const auto begin = line.find(driver.name);
     if (begin == line.npos) continue;
-    const auto told = line.substr(begin);
-    const bool bad = std::ranges::any_of(
-        driver.bad, [&](auto word) { return !word.empty() && told.find(word) != told.npos; });
+    const auto reported = line.substr(begin);
+    const bool bad = std::ranges::any_of(driver.bad, [&](auto word) {
+      return !word.empty() && reported.find(word) != reported.npos;
+    });
     if (!bad) return std::nullopt;
-    return KernelMessage{.kind = disk, .pci = first_address(told), .detail = bounded(told)};
+    return KernelMessage{.kind = disk, .pci = first_address(reported), .detail = bounded(reported)};
   }
   return std::nullopt;
 }
@@ -156,9 +157,9 @@ std::string_view interface_before(std::string_view line, std::size_t mark) {
 
 /// "device [1b:00.0]", "device=1b:00.0", "device 0000:1b:00.0": domain 0 where none is named.
 std::string device_behind(std::string_view line, std::string_view mark) {
-  const auto told = after(line, mark);
-  if (!told) return {};
-  const auto text = told->substr(0, told->find_first_of(" ]"));
+  const auto reported = after(line, mark);
+  if (!reported) return {};
+  const auto text = reported->substr(0, reported->find_first_of(" ]"));
   return pci_address(text).value_or("");
 }
 

@@ -65,8 +65,8 @@ std::optional<std::string> Tree::text(std::string_view path) const {
 }
 
 std::optional<double> Tree::number(std::string_view path) const {
-  const auto told = text(path);
-  return told ? number_in(*told) : std::nullopt;
+  const auto reported = text(path);
+  return reported ? number_in(*reported) : std::nullopt;
 }
 
 std::vector<std::string> Tree::names(std::string_view folder) const {

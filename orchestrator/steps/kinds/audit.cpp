@@ -59,7 +59,7 @@ std::string detail_of(std::size_t findings, bool by_bmc, bool by_node) {
 Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto by_node = record::parts_by_node(record);
-  if (!record.bmc_told && by_node.parts.empty())
+  if (!record.bmc_reported && by_node.parts.empty())
     co_return ended_by(
         Error{Code::kNoMeasurement, "neither the BMC nor the node reported its parts"});
   const inventory::Seen seen{record.bmc_parts, by_node.parts,      record.system_serial,
@@ -75,8 +75,8 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
   const auto floor = inventory::judge_floor(environment.inventory.floor, seen);
   boost::json::object found{{"audit", record::to_json(findings)},
                             {"security_floor", record::to_json(floor)}};
-  auto end =
-      done(detail_of(findings.size(), record.bmc_told, !by_node.parts.empty()), std::move(found));
+  auto end = done(detail_of(findings.size(), record.bmc_reported, !by_node.parts.empty()),
+                  std::move(found));
   auto needs = needs_of(findings, missing_by_bmc(environment.inventory, request.node,
                                                  record.bmc_parts, record.bmc_partial));
   if (!needs.empty()) {

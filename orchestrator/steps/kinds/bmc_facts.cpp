@@ -22,7 +22,7 @@ namespace {
 using engine::StepEnd;
 using engine::StepRequest;
 
-/// What conditions and clusters may ask; what was not told is not there.
+/// What conditions and clusters may ask; what was not reported is not there.
 boost::json::object facts_of(const bmc::Identity& identity) {
   boost::json::object facts;
   const auto tell = [&](std::string_view name, const std::string& value) {
@@ -44,7 +44,7 @@ std::string text_of(const bmc::BiosValue& value) {
   return fmt::format("{}", std::get<double>(value));
 }
 
-void not_told(bmc::Observed& seen, std::string fact, const Error& error) {
+void not_reported(bmc::Observed& seen, std::string fact, const Error& error) {
   seen.unknown.push_back({std::move(fact), "BMC", error.what});
 }
 
@@ -59,7 +59,7 @@ Task<Result<std::string>> critical_names(bmc::Bmc& bmc, bmc::Observed& seen,
     const auto read = co_await bmc.sensors.read(request.deadline.sooner(kPatience));
     if (!read && read.error().code == Code::kCancelled) co_return read.error();
     const bool has_none = !read && read.error().code == Code::kUnsupported;
-    if (!read && !has_none) not_told(seen, "sensors", read.error());
+    if (!read && !has_none) not_reported(seen, "sensors", read.error());
     if (read)
       for (const auto& sensor : read->sensors)
         if (sensor.health == "Critical" && sensor.value) names.push_back("sensor " + sensor.name);
@@ -79,7 +79,7 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   if (clock)
     facts[inventory::kClockFact] = std::to_string(clock->ahead.count());
   else
-    not_told(seen, "clock", clock.error());
+    not_reported(seen, "clock", clock.error());
   if (!clock && clock.error().code == Code::kCancelled) co_return clock.error();
   CO_TRY(const auto critical, co_await critical_names(bmc, seen, request));
   facts[inventory::kCriticalFact] = critical;
@@ -90,7 +90,7 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   // What the profile wants told is asked for again.
   if (lost) co_return bios.error();
   if (!bios) {
-    not_told(seen, "BIOS settings", bios.error());
+    not_reported(seen, "BIOS settings", bios.error());
     co_return facts;
   }
   for (const auto& wanted : profile.bios) {

@@ -32,10 +32,10 @@ Task<Result<void>> keep_handle(StepEnvironment& environment, const StepRequest& 
   co_return co_await request.started(to_text(handle));
 }
 
-firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest& request,
-                                 bmc::Bmc& bmc) {
+firmware::UpdaterInterfaces doors_for(StepEnvironment& environment, const StepRequest& request,
+                                      bmc::Bmc& bmc) {
   const auto& node = request.node;
-  firmware::UpdaterDoors doors{.profile = environment.inventory.profile_of(node), .bmc = bmc};
+  firmware::UpdaterInterfaces doors{.profile = environment.inventory.profile_of(node), .bmc = bmc};
   doors.image = [&environment](firmware::FirmwareUpdate update, bmc::Identity machine,
                                Deadline deadline) {
     return environment.firmware_image(std::move(update), std::move(machine), deadline);

@@ -117,9 +117,9 @@ bool ran_a_stage(const record::NodeRecord& record) {
 /// changed back.
 Task<Result<std::vector<std::string>>> left_by(ssh::Session& session, const burnin::Stage& stage,
                                                Deadline deadline) {
-  std::string told;
-  const auto keep = [&told](ssh::Stream stream, std::string_view piece) {
-    if (stream == ssh::Stream::out) told += piece.substr(0, kLongestAnswer - told.size());
+  std::string reported;
+  const auto keep = [&reported](ssh::Stream stream, std::string_view piece) {
+    if (stream == ssh::Stream::out) reported += piece.substr(0, kLongestAnswer - reported.size());
   };
   const auto command = "sh -c " + shell_quoted(stage.undo->left_script());
   CO_TRY(const auto ran, co_await session.run(command, {}, keep, deadline));
@@ -127,7 +127,7 @@ Task<Result<std::vector<std::string>>> left_by(ssh::Session& session, const burn
     co_return Error{Code::kFailed,
                     fmt::format("it could not be asked for {} that were left", stage.name)};
   std::vector<std::string> left;
-  for (const auto line : lines(told))
+  for (const auto line : lines(reported))
     if (!trimmed(line).empty()) left.push_back(printable(trimmed(line)));
   co_return left;
 }

@@ -56,7 +56,7 @@ std::string or_else(std::string first, const std::string& second) {
 
 /// One step's boot: what it is to come to.
 struct Wanted {
-  os::BootWish wish{};
+  os::BootRequest wish{};
   std::vector<inventory::BootWay> ways{};
   std::string image{}, sha256{};       // empty: the RAM system stays up
   std::vector<std::string> secrets{};  // in its user data
@@ -93,7 +93,7 @@ Result<void> may_bring_a_key(const store::Store& store, const inventory::Node& n
 }
 
 /// The image, which must be the one that was pinned.
-Result<os::BootImage> pinned_image(const os::BootDoor& door, const Wanted& wanted) {
+Result<os::BootImage> pinned_image(const os::BootInterface& door, const Wanted& wanted) {
   if (!inventory::is_sha256(wanted.sha256))
     return Error{Code::kInvalid, "image " + wanted.image +
                                      " is not pinned: say its sha256 in the "
@@ -223,10 +223,10 @@ Task<std::optional<os::FoundSystem>> look_for_system(StepEnvironment& environmen
   co_return std::nullopt;
 }
 
-os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request, bmc::Bmc& bmc,
-                        const Wanted& wanted) {
+os::BootInterfaces doors_for(StepEnvironment& environment, const StepRequest& request,
+                             bmc::Bmc& bmc, const Wanted& wanted) {
   const auto& node = request.node;
-  os::BootDoors doors{.bmc = bmc, .server = *environment.boot};
+  os::BootInterfaces doors{.bmc = bmc, .server = *environment.boot};
   doors.order = [&](const netboot::Ticket& ticket) {
     return os::boot_order(environment.inventory, node, wanted.wish, ticket);
   };

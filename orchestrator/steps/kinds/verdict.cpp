@@ -32,13 +32,13 @@ using engine::StepRequest;
 
 /// What people left out, and what was left out since nobody told a fact, stands beside every
 /// verdict, a pass too.
-std::string passed_over(const record::NodeRecord& record, const std::string& told) {
+std::string passed_over(const record::NodeRecord& record, const std::string& reported) {
   using record::Skipped;
   std::string text;
   for (const auto& step : record.steps) {
     const bool meant = was_passed_over(step.skipped);
-    if (!meant || told.find(step.detail) != std::string::npos) continue;
-    const auto* how = step.skipped == Skipped::untold ? "was skipped: " : "";
+    if (!meant || reported.find(step.detail) != std::string::npos) continue;
+    const auto* how = step.skipped == Skipped::unreported ? "was skipped: " : "";
     text += fmt::format("; {} {}{}", step.name, how, step.detail);
   }
   return text;

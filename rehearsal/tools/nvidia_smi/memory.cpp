@@ -77,30 +77,31 @@ void add_unsupported_counters(RowWriter& rows, const std::string& kind) {
 
 void add_counts(RowWriter& rows, const GpuView& gpu, const EccCounts& counts,
                 const std::string& period, bool lifetime) {
-  const auto told = [&](std::uint64_t value) {
+  const auto reported = [&](std::uint64_t value) {
     return gpu.ecc ? count(value) : std::string{"N/A"};
   };
   const auto corrected = "ecc.errors.corrected." + period + ".";
   const auto uncorrected = "ecc.errors.uncorrected." + period + ".";
   rows.open(lifetime ? "Aggregate" : "Volatile", period);
   rows.leaf("SRAM Correctable", "sram_correctable", corrected + "sram",
-            told(counts.sram_corrected));
+            reported(counts.sram_corrected));
   rows.leaf("SRAM Uncorrectable Parity", "sram_uncorrectable_parity", uncorrected + "sram.parity",
-            told(counts.sram_uncorrected));
+            reported(counts.sram_uncorrected));
   rows.leaf("SRAM Uncorrectable SEC-DED", "sram_uncorrectable_secded", uncorrected + "sram.secded",
-            told(0));
+            reported(0));
   rows.leaf("DRAM Correctable", "dram_correctable", corrected + "dram",
-            told(counts.dram_corrected));
+            reported(counts.dram_corrected));
   rows.leaf("DRAM Uncorrectable", "dram_uncorrectable", uncorrected + "dram",
-            told(counts.dram_uncorrected));
+            reported(counts.dram_uncorrected));
   if (lifetime)
     rows.leaf("SRAM Threshold Exceeded", "sram_threshold_exceeded",
               uncorrected + "sram.thresholdExceeded", gpu.ecc ? "No" : "N/A");
-  rows.leaf("", "", corrected + "device_memory", told(counts.dram_corrected));
-  rows.leaf("", "", corrected + "total", told(counts.dram_corrected + counts.sram_corrected));
-  rows.leaf("", "", uncorrected + "device_memory", told(counts.dram_uncorrected));
-  rows.leaf("", "", uncorrected + "sram", told(counts.sram_uncorrected));
-  rows.leaf("", "", uncorrected + "total", told(counts.dram_uncorrected + counts.sram_uncorrected));
+  rows.leaf("", "", corrected + "device_memory", reported(counts.dram_corrected));
+  rows.leaf("", "", corrected + "total", reported(counts.dram_corrected + counts.sram_corrected));
+  rows.leaf("", "", uncorrected + "device_memory", reported(counts.dram_uncorrected));
+  rows.leaf("", "", uncorrected + "sram", reported(counts.sram_uncorrected));
+  rows.leaf("", "", uncorrected + "total",
+            reported(counts.dram_uncorrected + counts.sram_uncorrected));
   add_unsupported_counters(rows, corrected);
   add_unsupported_counters(rows, uncorrected);
   rows.close();

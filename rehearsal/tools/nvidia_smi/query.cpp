@@ -63,8 +63,8 @@ std::string without_unit(std::string_view name) {
 /// "[N/A]", and numbers without their unit where none is wanted.
 std::string cell(const Row& row, CsvFormat format) {
   auto value = row.csv.value_or(row.value.value_or(""));
-  const bool untold = value == "N/A" || value == kDeprecated;
-  if (untold) return row.bare ? value : "[" + value + "]";
+  const bool unreported = value == "N/A" || value == kDeprecated;
+  if (unreported) return row.bare ? value : "[" + value + "]";
   const bool number = row.field.contains(" [");
   if (number && !format.units) value = value.substr(0, value.find(' '));
   return value;

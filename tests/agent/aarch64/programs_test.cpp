@@ -58,11 +58,11 @@ TEST_F(Aarch64Node, KeepsWhatAJobSaysAndHowItEnds) {
 
   const auto started =
       run("start job --folder " + folder + " --limit 30 -- sh -c 'echo proven; exit 3'");
-  const auto told = run("tail --wait 20 --folder " + folder);
+  const auto reported = run("tail --wait 20 --folder " + folder);
   const auto ended = run("tail --wait 20 --from 7 --folder " + folder);
 
   EXPECT_EQ(started.exit_status, 0) << started.text << started.errors;
-  EXPECT_THAT(told.text, HasSubstr("proven\n"));
+  EXPECT_THAT(reported.text, HasSubstr("proven\n"));
   EXPECT_THAT(ended.text, HasSubstr("\"exit\":3"));
 }
 

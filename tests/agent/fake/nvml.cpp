@@ -116,10 +116,11 @@ int nvmlDeviceGetPciInfo_v3(Board* board, void* into) {
     char legacy[16];
     unsigned domain, bus, device, ids, subsystem;
     char address[32];
-  } told{};
+  } reported{};
   if (refused(board) == kUnknown) return kUnknown;
-  std::snprintf(told.address, sizeof told.address, "00000000:%02X:00.0", kBuses[board->index]);
-  std::memcpy(into, &told, sizeof told);
+  std::snprintf(reported.address, sizeof reported.address, "00000000:%02X:00.0",
+                kBuses[board->index]);
+  std::memcpy(into, &reported, sizeof reported);
   return kSuccess;
 }
 int nvmlDeviceGetMemoryInfo(Board* board, unsigned long long* memory) {
@@ -212,12 +213,13 @@ int nvmlDeviceGetGpuFabricInfo(Board* board, void* into) {
     int status;
     unsigned clique;
     unsigned char state;
-  } told{};
+  } reported{};
   if (const int code = refused(board)) return code;
-  told.state = static_cast<unsigned char>(value_of(*board, "fabric", 3));
-  told.clique = static_cast<unsigned>(value_of(*board, "clique", 0));
-  std::memset(told.cluster, static_cast<int>(value_of(*board, "cluster", 0)), sizeof told.cluster);
-  std::memcpy(into, &told, sizeof told);
+  reported.state = static_cast<unsigned char>(value_of(*board, "fabric", 3));
+  reported.clique = static_cast<unsigned>(value_of(*board, "clique", 0));
+  std::memset(reported.cluster, static_cast<int>(value_of(*board, "cluster", 0)),
+              sizeof reported.cluster);
+  std::memcpy(into, &reported, sizeof reported);
   return kSuccess;
 }
 #ifndef FAKE_LACKS
@@ -231,16 +233,17 @@ int nvmlDeviceGetGpuFabricInfoV(Board* board, void* into) {
     unsigned char state;
     unsigned health;
     unsigned char summary;
-  } told{};
+  } reported{};
   if (const int code = refused(board)) return code;
-  std::memcpy(&told.version, into, sizeof told.version);
-  const unsigned asked = told.version >> 24, size = told.version & 0xffffffu;
+  std::memcpy(&reported.version, into, sizeof reported.version);
+  const unsigned asked = reported.version >> 24, size = reported.version & 0xffffffu;
   if (asked > value_of(*board, "fabric_version", 3) || size != (asked == 3 ? 40u : 36u)) return 25;
-  told.state = static_cast<unsigned char>(value_of(*board, "fabric", 3));
-  told.clique = static_cast<unsigned>(value_of(*board, "clique", 0));
-  std::memset(told.cluster, static_cast<int>(value_of(*board, "cluster", 0)), sizeof told.cluster);
-  told.health = static_cast<unsigned>(value_of(*board, "health", 0));
-  std::memcpy(into, &told, size);
+  reported.state = static_cast<unsigned char>(value_of(*board, "fabric", 3));
+  reported.clique = static_cast<unsigned>(value_of(*board, "clique", 0));
+  std::memset(reported.cluster, static_cast<int>(value_of(*board, "cluster", 0)),
+              sizeof reported.cluster);
+  reported.health = static_cast<unsigned>(value_of(*board, "health", 0));
+  std::memcpy(into, &reported, size);
   return kSuccess;
 }
 #endif

@@ -90,9 +90,9 @@ struct Flags {
 
   Reply operator()(std::uint8_t function, std::uint8_t code, View data) {
     if (word(function, code) == 0x0009) {
-      Bytes told{1, 5};
-      put(told, kept);
-      return {0, told};
+      Bytes reported{1, 5};
+      put(reported, kept);
+      return {0, reported};
     }
     if (word(function, code) != 0x0008) return {0, {4}};
     if (data[0] != 5) return {.completion = 0x80};  // it has none of the other parameters
@@ -109,11 +109,11 @@ TEST_F(WithVendorBehavior, ABootOverrideIsSetAndReadBack) {
   const BootOverride wanted{.target = BootTarget::pxe, .once = true};
 
   const auto set = run(bmc->boot.set(wanted, soon()));
-  const auto told = run(bmc->boot.read(soon()));
+  const auto reported = run(bmc->boot.read(soon()));
   const auto taken_back = run(bmc->boot.set({}, soon()));
 
   ASSERT_TRUE(set) << set.error().what;
-  EXPECT_EQ(told->value, wanted);
+  EXPECT_EQ(reported->value, wanted);
   EXPECT_TRUE(taken_back);
   EXPECT_EQ(flags.kept, Bytes(5, 0));
 }
@@ -158,11 +158,11 @@ struct Records {
     if (from > 0 && thefts > 0 && thefts-- > 0) return {.completion = 0xc5};
     if (data[0] != reservations) return {.completion = 0xc5};
     if (count > most) return {.completion = 0xca};
-    Bytes told;
-    put16(told, next);
+    Bytes reported;
+    put16(reported, next);
     const auto rest = View{record}.subspan(std::min(from, record.size()));
-    put(told, rest.first(std::min(count, rest.size())));
-    return {0, told};
+    put(reported, rest.first(std::min(count, rest.size())));
+    return {0, reported};
   }
 };
 

@@ -31,7 +31,7 @@ constexpr const char* kNoSuite17 = "0600ff070611000000000000000002000004";
 constexpr int kTag = 16, kStatus = 17;  // where they are in a datagram
 
 /// ipmitool numbers all messages of a handshake 0; we count.
-Bytes told(const char* text, int tag) { return with_byte(from_hex(text), kTag, tag); }
+Bytes reported(const char* text, int tag) { return with_byte(from_hex(text), kTag, tag); }
 
 Block block(std::string_view text) {
   Block made;
@@ -69,15 +69,15 @@ TEST(Handshake, SendsWhatIpmitoolSendsAndAcceptsWhatIpmiSimAnswers) {
   Handshake handshake{as_ipmitool()};
 
   const auto open = sent(handshake.start());
-  const auto rakp1 = sent(handshake.on_datagram(told(kOpenResponse, 0)));
-  const auto rakp3 = sent(handshake.on_datagram(told(kRakp2, 1)));
-  const auto end = handshake.on_datagram(told(kRakp4, 2));
+  const auto rakp1 = sent(handshake.on_datagram(reported(kOpenResponse, 0)));
+  const auto rakp3 = sent(handshake.on_datagram(reported(kRakp2, 1)));
+  const auto end = handshake.on_datagram(reported(kRakp4, 2));
 
   // ipmitool leaves the privilege to the BMC where we name it: the fifth byte from the payload's.
   EXPECT_EQ(open, from_hex("0600ff0706100000000000000000200000040000a4a3a2a00000000801000000"
                            "01000008010000000200000801000000"));
-  EXPECT_EQ(rakp1, told(kRakp1, 1));
-  EXPECT_EQ(rakp3, told(kRakp3, 2));
+  EXPECT_EQ(rakp1, reported(kRakp1, 1));
+  EXPECT_EQ(rakp3, reported(kRakp3, 2));
   EXPECT_TRUE(is_done(end));
   EXPECT_TRUE(handshake.outcome());
 }
@@ -85,9 +85,9 @@ TEST(Handshake, SendsWhatIpmitoolSendsAndAcceptsWhatIpmiSimAnswers) {
 TEST(Handshake, OpensWhatIpmiSimSealed) {
   Handshake handshake{as_ipmitool()};
   handshake.start();
-  handshake.on_datagram(told(kOpenResponse, 0));
-  handshake.on_datagram(told(kRakp2, 1));
-  handshake.on_datagram(told(kRakp4, 2));
+  handshake.on_datagram(reported(kOpenResponse, 0));
+  handshake.on_datagram(reported(kRakp2, 1));
+  handshake.on_datagram(reported(kRakp4, 2));
   auto session = handshake.outcome();
   ASSERT_TRUE(session);
 
@@ -136,9 +136,9 @@ TEST(Handshake, WithSuite17FollowsTheStandardsOwnFormulas) {
 TEST(Handshake, RefusesAWrongPasswordBeforeProvingAnything) {
   Handshake handshake{as_ipmitool("open-barley")};
   handshake.start();
-  handshake.on_datagram(told(kOpenResponse, 0));
+  handshake.on_datagram(reported(kOpenResponse, 0));
 
-  const auto end = handshake.on_datagram(told(kRakp2, 1));
+  const auto end = handshake.on_datagram(reported(kRakp2, 1));
 
   EXPECT_TRUE(is_done(end));
   const auto outcome = handshake.outcome();
@@ -163,9 +163,9 @@ TEST(Handshake, KnowsWhatEachStatusMeans) {
         Case{0x77, Code::kFailed, false}}) {
     Handshake handshake{as_ipmitool()};
     handshake.start();
-    handshake.on_datagram(told(kOpenResponse, 0));
+    handshake.on_datagram(reported(kOpenResponse, 0));
 
-    const auto end = handshake.on_datagram(with_byte(told(kRakp2, 1), kStatus, status));
+    const auto end = handshake.on_datagram(with_byte(reported(kRakp2, 1), kStatus, status));
 
     EXPECT_TRUE(is_done(end)) << status;
     EXPECT_EQ(handshake.outcome().error().code, code) << status;
@@ -176,8 +176,8 @@ TEST(Handshake, KnowsWhatEachStatusMeans) {
 TEST(Handshake, TakesARefusalThatNamesNoSession) {
   Handshake handshake{as_ipmitool()};
   handshake.start();
-  handshake.on_datagram(told(kOpenResponse, 0));
-  auto refusal = with_byte(told(kRakp2, 1), kStatus, 0x12);
+  handshake.on_datagram(reported(kOpenResponse, 0));
+  auto refusal = with_byte(reported(kRakp2, 1), kStatus, 0x12);
   for (int byte = 3; byte < 7; ++byte) refusal = with_byte(refusal, kStatus + byte, 0);
 
   const auto end = handshake.on_datagram(refusal);
@@ -205,7 +205,7 @@ TEST(Handshake, RefusesAWeakerSuiteThanItAskedFor) {
   handshake.start();
   constexpr int kConfidentiality = -4;  // of three algorithm payloads the last; 0 is none
 
-  handshake.on_datagram(with_byte(told(kOpenResponse, 0), kConfidentiality, 0));
+  handshake.on_datagram(with_byte(reported(kOpenResponse, 0), kConfidentiality, 0));
 
   EXPECT_EQ(handshake.outcome().error().code, Code::kUnsupported);
 }
@@ -215,35 +215,36 @@ TEST(Handshake, LeavesForeignLateAndCutDatagramsAside) {
   handshake.start();
 
   EXPECT_TRUE(waits(handshake.on_datagram({})));
-  EXPECT_TRUE(waits(handshake.on_datagram(told(kOpenResponse, 9))));  // another tag
-  EXPECT_TRUE(waits(handshake.on_datagram(with_byte(told(kOpenResponse, 0), 20, 1))));  // session
-  EXPECT_TRUE(waits(handshake.on_datagram(told(kRakp2, 0))));                           // not yet
-  const auto whole = told(kOpenResponse, 0);
+  EXPECT_TRUE(waits(handshake.on_datagram(reported(kOpenResponse, 9))));  // another tag
+  EXPECT_TRUE(
+      waits(handshake.on_datagram(with_byte(reported(kOpenResponse, 0), 20, 1))));  // session
+  EXPECT_TRUE(waits(handshake.on_datagram(reported(kRakp2, 0))));                   // not yet
+  const auto whole = reported(kOpenResponse, 0);
   EXPECT_TRUE(waits(handshake.on_datagram(View{whole}.first(whole.size() - 1))));
 
   const auto rakp1 = sent(handshake.on_datagram(whole));
-  EXPECT_EQ(rakp1, told(kRakp1, 1));
+  EXPECT_EQ(rakp1, reported(kRakp1, 1));
 }
 
 TEST(Handshake, RejectsABmcThatCannotProveTheKey) {
   Handshake handshake{as_ipmitool()};
   handshake.start();
-  handshake.on_datagram(told(kOpenResponse, 0));
-  handshake.on_datagram(told(kRakp2, 1));
+  handshake.on_datagram(reported(kOpenResponse, 0));
+  handshake.on_datagram(reported(kRakp2, 1));
 
-  EXPECT_TRUE(waits(handshake.on_datagram(with_byte(told(kRakp4, 2), -1, 0))));
-  EXPECT_TRUE(is_done(handshake.on_datagram(told(kRakp4, 2))));
+  EXPECT_TRUE(waits(handshake.on_datagram(with_byte(reported(kRakp4, 2), -1, 0))));
+  EXPECT_TRUE(is_done(handshake.on_datagram(reported(kRakp4, 2))));
   EXPECT_TRUE(handshake.outcome());
 }
 
 TEST(Handshake, DoesNotBlameThePasswordWhereTwoAnswersCrossed) {
   Handshake handshake{as_ipmitool()};
   handshake.start();
-  handshake.on_datagram(told(kOpenResponse, 0));
+  handshake.on_datagram(reported(kOpenResponse, 0));
   handshake.on_timeout();  // RAKP 1 goes out again, and the BMC takes a new random number
-  handshake.on_datagram(told(kRakp2, 1));
+  handshake.on_datagram(reported(kRakp2, 1));
 
-  handshake.on_datagram(with_byte(told(kRakp4, 2), kStatus, 0x0f));
+  handshake.on_datagram(with_byte(reported(kRakp4, 2), kStatus, 0x0f));
 
   EXPECT_EQ(handshake.outcome().error().code, Code::kUnreachable);
 }
@@ -263,13 +264,13 @@ TEST(Handshake, AsksFiveTimesAndLongerEachTime) {
 TEST(Handshake, IsBegunAnewWhereItStuckAndLeavesNoSessionBehind) {
   Handshake handshake{as_ipmitool()};
   handshake.start();
-  handshake.on_datagram(told(kOpenResponse, 0));
-  handshake.on_datagram(told(kRakp2, 1));
+  handshake.on_datagram(reported(kOpenResponse, 0));
+  handshake.on_datagram(reported(kRakp2, 1));
 
   const auto again = handshake.on_timeout();
   const auto end = handshake.on_timeout();
 
-  EXPECT_EQ(sent(again), told(kRakp3, 2));
+  EXPECT_EQ(sent(again), reported(kRakp3, 2));
   EXPECT_TRUE(is_done(end));
   EXPECT_TRUE(handshake.stuck());
   const auto packet = parse_packet(handshake.parting());

@@ -146,10 +146,10 @@ TEST(Reading, ComesWithThresholdsAndHealth) {
 TEST(Reading, ThatIsNotThereIsNotZero) {
   const auto record = parsed(full_record());
 
-  for (const char* told : {"00 e0 00", "00 80 00", "00", ""}) {
-    const auto sensor = understood(record, from_hex(told), record.thresholds);
-    EXPECT_EQ(sensor.value, std::nullopt) << told;
-    EXPECT_EQ(sensor.health, "") << told;
+  for (const char* reported : {"00 e0 00", "00 80 00", "00", ""}) {
+    const auto sensor = understood(record, from_hex(reported), record.thresholds);
+    EXPECT_EQ(sensor.value, std::nullopt) << reported;
+    EXPECT_EQ(sensor.health, "") << reported;
   }
 }
 
@@ -208,13 +208,13 @@ TEST(Fru, TellsMakerModelAndNumbers) {
   const auto fru = parse_fru(fru_bytes());
 
   ASSERT_TRUE(fru) << fru.error().what;
-  const Fru& told = *fru;
-  EXPECT_EQ(told.board, (FruBoard{0x302010, "Acme", "BX", "IPMI", "42"}));
-  ASSERT_TRUE(told.product);
-  EXPECT_EQ(told.product->serial, "SN-4711");
-  EXPECT_EQ(told.manufacturer(), "Delta");
-  EXPECT_EQ(told.model(), "BX") << "the product's own is empty";
-  EXPECT_THAT(told.damaged, ElementsAre());
+  const Fru& reported = *fru;
+  EXPECT_EQ(reported.board, (FruBoard{0x302010, "Acme", "BX", "IPMI", "42"}));
+  ASSERT_TRUE(reported.product);
+  EXPECT_EQ(reported.product->serial, "SN-4711");
+  EXPECT_EQ(reported.manufacturer(), "Delta");
+  EXPECT_EQ(reported.model(), "BX") << "the product's own is empty";
+  EXPECT_THAT(reported.damaged, ElementsAre());
 }
 
 TEST(Fru, HasNoSerialNumberWhereSomethingElseStandsForOne) {

@@ -53,10 +53,10 @@ void ScriptedBmc::answer(PayloadType type, View payload) {
 void ScriptedBmc::hear(View datagram) {
   const auto packet = parse_packet(datagram);
   if (!packet) return;
-  const auto& told = *packet;
-  const auto payload = told.payload;
+  const auto& reported = *packet;
+  const auto payload = reported.payload;
   State& state = *state_;
-  if (told.type == PayloadType::open_session_request) {
+  if (reported.type == PayloadType::open_session_request) {
     ++handshakes;
     if (short_refusals > 0) {
       --short_refusals;
@@ -70,9 +70,9 @@ void ScriptedBmc::hear(View datagram) {
     put32(reply, state.ours);
     put(reply, payload.subspan(8, 24));
     answer(PayloadType::open_session_response, reply);
-  } else if (told.type == PayloadType::rakp1) {
+  } else if (reported.type == PayloadType::rakp1) {
     on_rakp1(payload);
-  } else if (told.type == PayloadType::rakp3) {
+  } else if (reported.type == PayloadType::rakp3) {
     Mac by_password{suite_.hash, bytes_of(IpmiSim::kPassword)};
     const auto key = by_password.of({state.console_random, state.random, state.who});
     Bytes id;

@@ -58,11 +58,11 @@ class VendorBehaviorOfAccounts : public OfEachVendor {
 };
 
 TEST_P(VendorBehaviorOfAccounts, ListsTheUsersAndNoFreeSlots) {
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.accounts.read(soon()); });
+  const auto reported = with_bmc([](Bmc& bmc) { return bmc.accounts.read(soon()); });
 
-  ASSERT_TRUE(told) << told.error().what;
-  ASSERT_EQ(told->value.size(), 1u);
-  const auto& admin = told->value.front();
+  ASSERT_TRUE(reported) << reported.error().what;
+  ASSERT_EQ(reported->value.size(), 1u);
+  const auto& admin = reported->value.front();
   EXPECT_EQ(admin.user, "admin");
   EXPECT_EQ(admin.role, "Administrator");
   EXPECT_TRUE(admin.enabled);
@@ -186,17 +186,17 @@ TEST_P(VendorBehaviorOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) 
   std::vector<Bmc*> asked;
   for (int i = 0; i < 6; ++i) asked.insert(asked.end(), {one.get(), other.get()});
 
-  std::vector<Result<Sourced<PowerState>>> told;
+  std::vector<Result<Sourced<PowerState>>> reported;
   // So late that a second one comes meanwhile, however long its handshake takes.
   for (auto late = 5ms; server().most_at_once() < 2 && late < 1s; late *= 4) {
     server().misbehave({.method = "GET", .times = 0, .late = late});
-    told = run(for_each_of<Sourced<PowerState>>(asked, asked.size(), ask));
+    reported = run(for_each_of<Sourced<PowerState>>(asked, asked.size(), ask));
   }
   const auto sessions = server().on([](auto&, auto& service) { return service.open_sessions(); });
   log_out(*one);
   log_out(*other);
 
-  for (const auto& state : told) EXPECT_TRUE(state) << state.error().what;
+  for (const auto& state : reported) EXPECT_TRUE(state) << state.error().what;
   EXPECT_EQ(sessions, 1u);
   EXPECT_EQ(server().most_at_once(), 2);
   EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);

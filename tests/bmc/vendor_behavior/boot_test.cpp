@@ -12,7 +12,7 @@ class VendorBehaviorOfBooting : public OfEachVendor {
   Result<Protocol> set(const BootOverride& wanted) {
     return with_bmc([&](Bmc& bmc) { return bmc.boot.set(wanted, soon()); });
   }
-  BootOverride told() {
+  BootOverride reported() {
     auto seen = with_bmc([](Bmc& bmc) { return bmc.boot.read(soon()); });
     EXPECT_TRUE(seen) << seen.error().what;
     return seen ? seen->value : BootOverride{};
@@ -71,10 +71,10 @@ TEST_P(VendorBehaviorOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
       continue;
     }
     ASSERT_TRUE(done) << to_string(target) << ": " << done.error().what;
-    EXPECT_EQ(told(), wanted);
+    EXPECT_EQ(reported(), wanted);
     ASSERT_TRUE(server().boot());
     EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
-    EXPECT_EQ(told(), BootOverride{});
+    EXPECT_EQ(reported(), BootOverride{});
     ASSERT_TRUE(turn_off());
   }
 }
@@ -95,7 +95,7 @@ TEST_P(VendorBehaviorOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKee
     ASSERT_TRUE(done) << to_string(target) << ": " << done.error().what;
     ASSERT_TRUE(server().boot());
     EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
-    EXPECT_EQ(told(), wanted) << "one boot does not end it";
+    EXPECT_EQ(reported(), wanted) << "one boot does not end it";
     ASSERT_TRUE(turn_off());
   }
 }
@@ -106,7 +106,7 @@ TEST_P(VendorBehaviorOfBooting, TakesABootOverrideBack) {
   const auto done = set({});
 
   ASSERT_TRUE(done) << done.error().what;
-  EXPECT_EQ(told(), BootOverride{});
+  EXPECT_EQ(reported(), BootOverride{});
   ASSERT_TRUE(server().boot());
   EXPECT_EQ(booted_from(), "None");
 }
@@ -132,7 +132,7 @@ TEST_P(VendorBehaviorOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
     return;
   }
   ASSERT_TRUE(done) << done.error().what;
-  EXPECT_EQ(told(), wanted);
+  EXPECT_EQ(reported(), wanted);
   ASSERT_TRUE(server().boot());
   EXPECT_EQ(booted_image(), uri);
 }

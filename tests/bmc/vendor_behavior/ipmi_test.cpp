@@ -122,11 +122,11 @@ TEST_P(OverIpmiBySuite, EveryBootTargetThatIpmiHasIsWhatTheMachineBootsFrom) {
     const BootOverride wanted{.target = target, .once = true};
 
     const auto set = with_ipmi([&](Bmc& bmc) { return bmc.boot.set(wanted, soon()); });
-    const auto told = with_ipmi([](Bmc& bmc) { return bmc.boot.read(soon()); });
+    const auto reported = with_ipmi([](Bmc& bmc) { return bmc.boot.read(soon()); });
 
     ASSERT_TRUE(set) << to_string(target) << ": " << set.error().what;
-    ASSERT_TRUE(told) << told.error().what;
-    EXPECT_EQ(told->value, wanted);
+    ASSERT_TRUE(reported) << reported.error().what;
+    EXPECT_EQ(reported->value, wanted);
     ASSERT_TRUE(server().boot());
     const auto from =
         server().on([](auto& machine, auto&) { return std::string{machine.booted_from()}; });
@@ -193,11 +193,11 @@ TEST_F(OverIpmi, SetsTheClock) {
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
 
   const auto set = with_ipmi([=](Bmc& bmc) { return bmc.manager.set_clock(in_an_hour, soon()); });
-  const auto told = with_ipmi([](Bmc& bmc) { return bmc.manager.clock(soon()); });
+  const auto reported = with_ipmi([](Bmc& bmc) { return bmc.manager.clock(soon()); });
 
   ASSERT_TRUE(set) << set.error().what;
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_NEAR(static_cast<double>(told->ahead.count()), 3600, 30);
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_NEAR(static_cast<double>(reported->ahead.count()), 3600, 30);
 }
 
 TEST_F(OverIpmi, TellsItsServicesAndItsConsole) {
@@ -260,13 +260,13 @@ TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsToldOtherwise) {
 
   const auto on = with_ipmi([](Bmc& bmc) { return bmc.locator.set(true, soon()); });
   const bool was_lit = lit();
-  const auto told = with_ipmi([](Bmc& bmc) { return bmc.locator.read(soon()); });
+  const auto reported = with_ipmi([](Bmc& bmc) { return bmc.locator.read(soon()); });
   const auto off = with_ipmi([](Bmc& bmc) { return bmc.locator.set(false, soon()); });
 
   ASSERT_TRUE(on) << on.error().what;
   EXPECT_TRUE(was_lit);
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(*told, (Sourced<bool>{true, Protocol::ipmi}));
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_EQ(*reported, (Sourced<bool>{true, Protocol::ipmi}));
   ASSERT_TRUE(off) << off.error().what;
   EXPECT_FALSE(lit());
 }

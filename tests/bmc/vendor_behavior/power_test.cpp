@@ -20,11 +20,11 @@ TEST_P(VendorBehaviorOfPower, TellsWhichResetsDoNoHarm) {
 
   const auto ac = std::erase(expected, ResetType::ac_cycle);
 
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.power.allowed_resets(soon()); });
+  const auto reported = with_bmc([](Bmc& bmc) { return bmc.power.allowed_resets(soon()); });
   const auto has_ac = with_bmc([](Bmc& bmc) { return bmc.power.has_ac_cycle(soon()); });
 
-  ASSERT_TRUE(told && has_ac);
-  EXPECT_THAT(*told, ::testing::UnorderedElementsAreArray(expected));
+  ASSERT_TRUE(reported && has_ac);
+  EXPECT_THAT(*reported, ::testing::UnorderedElementsAreArray(expected));
   EXPECT_EQ(*has_ac, ac > 0);
 }
 
@@ -134,13 +134,13 @@ TEST_P(VendorBehaviorOfPower, CutsTheStandbyPowerWhereTheBmcCanAndTouchesNothing
 // The 200 means "accepted": an XCC goes on telling the old state for eight seconds.
 TEST_P(VendorBehaviorOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
   become({.speed = 100});
-  const auto told = [](Bmc& bmc) -> Task<Result<PowerState>> {
+  const auto reported = [](Bmc& bmc) -> Task<Result<PowerState>> {
     CO_TRY(co_await ensure_on(bmc, soon(), kQuick));
     CO_TRY(const PowerState state, co_await bmc.power.state(soon()));
     co_return state;
   };
 
-  const auto state = with_bmc([=](Bmc& bmc) { return told(bmc); });
+  const auto state = with_bmc([=](Bmc& bmc) { return reported(bmc); });
 
   ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(*state, PowerState::on);

@@ -77,15 +77,15 @@ class Quirks : public ::testing::TestWithParam<Quirk> {
     const auto deadline = Deadline::in(4s);  // so that a request that is swallowed ends soon
     switch (verb) {
       case Verb::tell_power: {
-        CO_TRY(const auto told, co_await bmc.power.state(deadline));
-        EXPECT_EQ(told.value, PowerState::off);
+        CO_TRY(const auto reported, co_await bmc.power.state(deadline));
+        EXPECT_EQ(reported.value, PowerState::off);
         break;
       }
       case Verb::turn_on: {
         // One that accepts and does nothing is asked again by the next try.
         CO_TRY(co_await ensure_on(bmc, Deadline::in(10s), kQuick));
-        CO_TRY(const auto told, co_await bmc.power.state(deadline));
-        EXPECT_EQ(told.value, PowerState::on);
+        CO_TRY(const auto reported, co_await bmc.power.state(deadline));
+        EXPECT_EQ(reported.value, PowerState::on);
         break;
       }
       case Verb::look: {
@@ -96,8 +96,8 @@ class Quirks : public ::testing::TestWithParam<Quirk> {
       }
       case Verb::boot_once: {
         CO_TRY(co_await bmc.boot.set({.target = BootTarget::pxe, .once = true}, deadline));
-        CO_TRY(const auto told, co_await bmc.boot.read(deadline));
-        EXPECT_EQ(told.value.target, BootTarget::pxe);
+        CO_TRY(const auto reported, co_await bmc.boot.read(deadline));
+        EXPECT_EQ(reported.value.target, BootTarget::pxe);
         break;
       }
       case Verb::clock: {

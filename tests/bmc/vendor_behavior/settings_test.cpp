@@ -27,10 +27,10 @@ class VendorBehaviorOfSettings : public OfEachVendor {
 };
 
 TEST_P(VendorBehaviorOfSettings, ListsItsServices) {
-  const auto told = services();
+  const auto reported = services();
 
-  ASSERT_TRUE(told) << told.error().what;
-  const auto& all = told->value;
+  ASSERT_TRUE(reported) << reported.error().what;
+  const auto& all = reported->value;
   EXPECT_THAT(all, ::testing::Contains(NetworkService{"HTTPS", true, 443}));
   EXPECT_THAT(all, ::testing::Contains(NetworkService{"IPMI", true, 623}));
   EXPECT_THAT(all, ::testing::Contains(NetworkService{"SNMP", false, 161}));
@@ -68,11 +68,11 @@ TEST_P(VendorBehaviorOfSettings, SetsItsClock) {
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
 
   const auto set = with_bmc([=](Bmc& bmc) { return bmc.manager.set_clock(in_an_hour, soon()); });
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.manager.clock(soon()); });
+  const auto reported = with_bmc([](Bmc& bmc) { return bmc.manager.clock(soon()); });
 
   ASSERT_TRUE(set) << set.error().what;
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_NEAR(static_cast<double>(told->ahead.count()), 3600, 30);
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_NEAR(static_cast<double>(reported->ahead.count()), 3600, 30);
 }
 
 TEST_P(VendorBehaviorOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
@@ -86,13 +86,13 @@ TEST_P(VendorBehaviorOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
 
   const auto set = with_bmc([=](Bmc& bmc) { return bmc.manager.set_clock(in_an_hour, soon()); });
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.manager.clock(soon()); });
+  const auto reported = with_bmc([](Bmc& bmc) { return bmc.manager.clock(soon()); });
 
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().code, Code::kConflict) << set.error().what;
   EXPECT_THAT(set.error().what, HasSubstr("NTP is on"));
-  ASSERT_TRUE(told) << told.error().what;
-  EXPECT_THAT(told->ntp_servers, ElementsAre("10.0.0.123"));
+  ASSERT_TRUE(reported) << reported.error().what;
+  EXPECT_THAT(reported->ntp_servers, ElementsAre("10.0.0.123"));
 }
 
 /// Asks until it answers; what it said meanwhile.
@@ -145,14 +145,14 @@ TEST_P(VendorBehaviorOfSettings,
 }
 
 TEST_P(VendorBehaviorOfSettings, ReadsTheBiosSettings) {
-  const auto told = bios();
+  const auto reported = bios();
 
-  ASSERT_TRUE(told) << told.error().what;
-  const auto& current = told->current;
+  ASSERT_TRUE(reported) << reported.error().what;
+  const auto& current = reported->current;
   EXPECT_EQ(current.at("ProcVirtualization"), BiosValue{std::string{"Enabled"}});
   EXPECT_EQ(current.at("AcPwrRcvryDelay"), BiosValue{std::int64_t{120}});
   EXPECT_EQ(current.at("SpcrConsoleRedirection"), BiosValue{true});
-  EXPECT_TRUE(told->pending.empty());
+  EXPECT_TRUE(reported->pending.empty());
 }
 
 TEST_P(VendorBehaviorOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
@@ -180,7 +180,7 @@ TEST_P(VendorBehaviorOfSettings, NamesEveryWrongBiosSettingAtOnce) {
                           {"AcPwrRcvryDelay", std::int64_t{5}}};
 
   const auto staged = stage(wanted);
-  const auto told = bios();
+  const auto reported = bios();
 
   ASSERT_FALSE(staged);
   EXPECT_EQ(staged.error().code, Code::kInvalid) << staged.error().what;
@@ -189,8 +189,8 @@ TEST_P(VendorBehaviorOfSettings, NamesEveryWrongBiosSettingAtOnce) {
     EXPECT_THAT(staged.error().what, HasSubstr("BootMode is one of Uefi, Bios"));
     EXPECT_THAT(staged.error().what, HasSubstr("AcPwrRcvryDelay is at least 60"));
   }
-  ASSERT_TRUE(told);
-  EXPECT_TRUE(told->pending.empty());
+  ASSERT_TRUE(reported);
+  EXPECT_TRUE(reported->pending.empty());
 }
 
 TEST_P(VendorBehaviorOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
@@ -213,8 +213,8 @@ TEST_P(VendorBehaviorOfSettings, TurnsItsLocatorLightOnAndOff) {
     return with_bmc([=](Bmc& bmc) { return bmc.locator.set(on, soon()); });
   };
   const auto located = [&] {
-    const auto told = with_bmc([](Bmc& bmc) { return bmc.locator.read(soon()); });
-    return told ? std::optional{told->value} : std::nullopt;
+    const auto reported = with_bmc([](Bmc& bmc) { return bmc.locator.read(soon()); });
+    return reported ? std::optional{reported->value} : std::nullopt;
   };
 
   const auto before = located();

@@ -8,16 +8,16 @@ namespace {
 class SiteSettings : public OfEachVendor {
  protected:
   template <class T>
-  T told(Task<Result<T>> (*ask)(Bmc&)) {
+  T reported(Task<Result<T>> (*ask)(Bmc&)) {
     auto answer = with_bmc([&](Bmc& bmc) { return ask(bmc); });
     EXPECT_TRUE(answer) << answer.error().what;
     return answer ? *std::move(answer) : T{};
   }
   BootOrder order() {
-    return told<BootOrder>([](Bmc& bmc) { return bmc.settings.boot_order(soon()); });
+    return reported<BootOrder>([](Bmc& bmc) { return bmc.settings.boot_order(soon()); });
   }
   SecureBootState secure_boot() {
-    return told<SecureBootState>([](Bmc& bmc) { return bmc.settings.secure_boot(soon()); });
+    return reported<SecureBootState>([](Bmc& bmc) { return bmc.settings.secure_boot(soon()); });
   }
   Result<void> set_order(std::vector<std::string> references) {
     return with_bmc([&](Bmc& bmc) { return bmc.settings.set_boot_order(references, soon()); });
@@ -76,7 +76,7 @@ TEST_P(SiteSettings, NtpServersReplaceThoseThatThereWere) {
     return with_bmc([&](Bmc& bmc) { return bmc.settings.set_ntp(servers, soon()); });
   };
   const auto ntp = [&] {
-    return told<NtpSettings>([](Bmc& bmc) { return bmc.settings.ntp(soon()); });
+    return reported<NtpSettings>([](Bmc& bmc) { return bmc.settings.ntp(soon()); });
   };
 
   const auto first = set({"10.0.0.1", "10.0.0.2"});
@@ -100,8 +100,8 @@ TEST_P(SiteSettings, AnEventTargetIsAddedOnce) {
   const auto first = add(syslog);
   const auto again = add(syslog);
   const auto other = add(alerts);
-  const auto targets =
-      told<std::vector<EventTarget>>([](Bmc& bmc) { return bmc.settings.event_targets(soon()); });
+  const auto targets = reported<std::vector<EventTarget>>(
+      [](Bmc& bmc) { return bmc.settings.event_targets(soon()); });
 
   ASSERT_TRUE(first) << first.error().what;
   ASSERT_TRUE(again) << again.error().what;
@@ -115,7 +115,7 @@ TEST_P(SiteSettings, TheSessionTimeoutIsReadBack) {
   const auto set =
       with_bmc([](Bmc& bmc) { return bmc.settings.set_session_timeout(10min, soon()); });
   const auto after =
-      told<std::chrono::seconds>([](Bmc& bmc) { return bmc.settings.session_timeout(soon()); });
+      reported<std::chrono::seconds>([](Bmc& bmc) { return bmc.settings.session_timeout(soon()); });
 
   ASSERT_TRUE(set) << set.error().what;
   EXPECT_EQ(after, 10min);
@@ -123,7 +123,7 @@ TEST_P(SiteSettings, TheSessionTimeoutIsReadBack) {
 
 TEST_P(SiteSettings, TheRegistryTellsWhatABiosAttributeMayBe) {
   const auto registry =
-      told<BiosRegistry>([](Bmc& bmc) { return bmc.settings.bios_registry(soon()); });
+      reported<BiosRegistry>([](Bmc& bmc) { return bmc.settings.bios_registry(soon()); });
   const auto& rules = registry.rules;
 
   ASSERT_EQ(!rules.empty(), abilities().bios_registry);

@@ -88,7 +88,7 @@ TEST_P(UpdateOfEachVendor, APushedBiosRunsAfterTheHostsRestart) {
     seen = followed(*ticket);
   }
 
-  EXPECT_THAT(seen.state, AnyOf(State::done, State::needs_reset)) << seen.told << seen.message;
+  EXPECT_THAT(seen.state, AnyOf(State::done, State::needs_reset)) << seen.reported << seen.message;
   restart_host();
   EXPECT_TRUE(runs("HostBIOS_0", "02.00.00")) << version("HostBIOS_0");
 }
@@ -119,7 +119,7 @@ TEST_P(UpdateOfEachVendor, AnImageForAnotherMachineFailsWithTheBmcsWords) {
   }
   const auto seen = followed(*ticket);
 
-  EXPECT_EQ(seen.state, State::failed) << seen.told;
+  EXPECT_EQ(seen.state, State::failed) << seen.reported;
   EXPECT_THAT(seen.message, Not(IsEmpty()));
 }
 

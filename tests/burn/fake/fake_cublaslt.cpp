@@ -6,8 +6,8 @@
 extern "C" {
 
 std::size_t cublasLtGetVersion() {
-  const char* told = std::getenv("FAKE_CUBLASLT_VERSION");
-  return told == nullptr ? 130'100 : static_cast<std::size_t>(std::atol(told));
+  const char* reported = std::getenv("FAKE_CUBLASLT_VERSION");
+  return reported == nullptr ? 130'100 : static_cast<std::size_t>(std::atol(reported));
 }
 void cublasLtCreate() {}
 void cublasLtDestroy() {}

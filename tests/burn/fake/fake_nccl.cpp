@@ -98,8 +98,8 @@ struct Config {
 };
 
 bool fails(std::string_view call) {
-  const char* told = std::getenv("FAKE_NCCL_FAILS");
-  return told != nullptr && call == told;
+  const char* reported = std::getenv("FAKE_NCCL_FAILS");
+  return reported != nullptr && call == reported;
 }
 
 std::size_t bytes_of(int type) { return type == kBfloat16 ? 2 : 4; }
@@ -208,8 +208,8 @@ Status message(ncclComm* comm, Later later) {
 extern "C" {
 
 int ncclGetVersion(int* version) {
-  const char* told = std::getenv("FAKE_NCCL_VERSION");
-  *version = told != nullptr ? std::atoi(told) : 22705;
+  const char* reported = std::getenv("FAKE_NCCL_VERSION");
+  *version = reported != nullptr ? std::atoi(reported) : 22705;
   return fails("ncclGetVersion") ? kInternalError : kSuccess;
 }
 

@@ -45,7 +45,7 @@ TEST_F(OsRun, BringsTwoMachinesWithEmptyDisksIntoSlurmFromTheUrisOfTheirBmcs) {
   for (const int number : {1, 2}) {
     expect_installed(number, "cmdline");
     EXPECT_EQ(slurm.state(QemuRack::name(number)), "idle");
-    EXPECT_THAT(slurm.told(QemuRack::name(number), "%f"), HasSubstr("qualified"));
+    EXPECT_THAT(slurm.reported(QemuRack::name(number), "%f"), HasSubstr("qualified"));
   }
 }
 

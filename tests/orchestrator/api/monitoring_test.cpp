@@ -41,16 +41,16 @@ class Monitoring : public ApiTest {
 TEST_F(Monitoring, MetricsAreWellFormed) {
   run_of_two();
   serve();
-  const auto told = get("/metrics");
-  ASSERT_EQ(told.status, 200);
-  write("metrics", told.body);
+  const auto reported = get("/metrics");
+  ASSERT_EQ(reported.status, 200);
+  write("metrics", reported.body);
 
   const auto checked = testing::run({"sh", "-c", "promtool check metrics < " + file("metrics")});
 
   EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
-  EXPECT_THAT(told.body, HasSubstr("cupel_nodes{state=\"fail\"} 1"));
-  EXPECT_THAT(told.body, HasSubstr("cupel_steps_running{step=\"bmc-facts\"} 1"));
-  EXPECT_THAT(told.body, HasSubstr("\ncupel_state_free_bytes "));
+  EXPECT_THAT(reported.body, HasSubstr("cupel_nodes{state=\"fail\"} 1"));
+  EXPECT_THAT(reported.body, HasSubstr("cupel_steps_running{step=\"bmc-facts\"} 1"));
+  EXPECT_THAT(reported.body, HasSubstr("\ncupel_state_free_bytes "));
 }
 
 TEST_F(Monitoring, BmcsAreCountedByProfileAndNotByNode) {
@@ -77,7 +77,7 @@ TEST_F(Monitoring, BmcsAreCountedByProfileAndNotByNode) {
   options.inventory = file("site.yaml");
   serve(options);
 
-  const auto told = get("/metrics").body;
+  const auto reported = get("/metrics").body;
 
   for (const auto* line :
        {"cupel_bmc_requests_total{profile=\"dgx-h100\"} 300",
@@ -85,9 +85,9 @@ TEST_F(Monitoring, BmcsAreCountedByProfileAndNotByNode) {
         "cupel_bmc_failures_total{profile=\"dgx-h100\",why=\"timeout\"} 0",
         "cupel_bmc_failures_total{profile=\"other\",why=\"busy\"} 4",
         "{of=\"median\",profile=\"dgx-h100\"} 0.3", "{of=\"slowest\",profile=\"dgx-h100\"} 5"})
-    EXPECT_THAT(told, HasSubstr(line));
-  EXPECT_EQ(told.find("n1"), told.npos);
-  write("metrics", told);
+    EXPECT_THAT(reported, HasSubstr(line));
+  EXPECT_EQ(reported.find("n1"), reported.npos);
+  write("metrics", reported);
   const auto checked = testing::run({"sh", "-c", "promtool check metrics < " + file("metrics")});
   EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
 }
@@ -101,11 +101,11 @@ TEST_F(Monitoring, TellsTheRestWhereTheSumsOfBmcsCannotBeRead) {
        (state() / "cupel.db").string()});
   ASSERT_EQ(dropped.status, 0) << dropped.err;
 
-  const auto told = get("/metrics");
+  const auto reported = get("/metrics");
 
-  EXPECT_EQ(told.status, 200);
-  EXPECT_THAT(told.body, HasSubstr("cupel_nodes{state=\"fail\"} 1"));
-  EXPECT_EQ(told.body.find("cupel_bmc_requests_total"), std::string::npos);
+  EXPECT_EQ(reported.status, 200);
+  EXPECT_THAT(reported.body, HasSubstr("cupel_nodes{state=\"fail\"} 1"));
+  EXPECT_EQ(reported.body.find("cupel_bmc_requests_total"), std::string::npos);
 }
 
 TEST_F(Monitoring, AlertsAreRaisedWhenTheyShouldBe) {
@@ -121,15 +121,15 @@ TEST_F(Monitoring, AlertsAreRaisedWhenTheyShouldBe) {
 TEST_F(Monitoring, RulesAndDashboardUseOnlyWhatTheServiceTells) {
   run_of_two();
   serve();
-  auto told = metrics_in(get("/metrics").body);
+  auto reported = metrics_in(get("/metrics").body);
   // Only of a run whose inventory has a power tree: ServeTest looks at these.
-  told.insert({"cupel_power_planned_watts", "cupel_power_limit_watts"});
+  reported.insert({"cupel_power_planned_watts", "cupel_power_limit_watts"});
 
   for (const auto* name : {"cupel.rules.yaml", "cupel-dashboard.json"}) {
     const auto used = metrics_in(text_of(kShipped + name));
     EXPECT_GT(used.size(), 5u) << name;
     std::vector<std::string> unknown;
-    std::ranges::set_difference(used, told, std::back_inserter(unknown));
+    std::ranges::set_difference(used, reported, std::back_inserter(unknown));
     EXPECT_THAT(unknown, IsEmpty()) << name;
   }
 }

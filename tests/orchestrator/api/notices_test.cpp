@@ -156,14 +156,16 @@ TEST_F(NoticesTest, TellWhatAnOperatorShouldKnowAsOneMessage) {
   EXPECT_EQ(hook_.posts()[0].authorization, std::string{"Bearer "} + kSecret);
   const auto body = body_of(0);
   EXPECT_EQ(text_at(body, "site"), "here");
-  const auto& told = body.at("notices").as_array();
-  ASSERT_EQ(told.size(), 3u);
-  EXPECT_EQ(text_at(told[0], "text"), "run 1: a02-n01 bmc-facts: needs operator: reseat the cable");
-  EXPECT_EQ(text_at(told[0], "rack"), "a02");
-  EXPECT_EQ(text_at(told[1], "notice"), "halt");
-  EXPECT_EQ(told[2].at("nodes").at("fail").as_int64(), 1);
-  EXPECT_THAT(text_at(told[2], "text").value(), AllOf(HasSubstr("run ended (small): 1 fail"),
-                                                      HasSubstr("a01-n01: "), HasSubstr("gpu3")));
+  const auto& reported = body.at("notices").as_array();
+  ASSERT_EQ(reported.size(), 3u);
+  EXPECT_EQ(text_at(reported[0], "text"),
+            "run 1: a02-n01 bmc-facts: needs operator: reseat the cable");
+  EXPECT_EQ(text_at(reported[0], "rack"), "a02");
+  EXPECT_EQ(text_at(reported[1], "notice"), "halt");
+  EXPECT_EQ(reported[2].at("nodes").at("fail").as_int64(), 1);
+  EXPECT_THAT(
+      text_at(reported[2], "text").value(),
+      AllOf(HasSubstr("run ended (small): 1 fail"), HasSubstr("a01-n01: "), HasSubstr("gpu3")));
   EXPECT_EQ(shared_.counters.notices_sent, 3u);
 }
 

@@ -158,8 +158,8 @@ class ScheduleClock : public test::ApiTest {
     shared_.programs = file("");
     shared_.site.put(files->site);
     shared_.inventory.put(files->inventory);
-    if (!desk_) desk_ = Desk::open(shared_).value();
-    start_due(*desk_, now);
+    if (!handler_) handler_ = RequestHandler::open(shared_).value();
+    start_due(*handler_, now);
     const auto book = ScheduleBook::open(state());
     const auto* turn = book ? book->last("nightly") : nullptr;
     return turn == nullptr ? ScheduleTurn{} : *turn;
@@ -168,7 +168,7 @@ class ScheduleClock : public test::ApiTest {
 
  private:
   Shared shared_{};
-  std::unique_ptr<Desk> desk_{};
+  std::unique_ptr<RequestHandler> handler_{};
 };
 
 const auto kNow = utc("2026-12-10T12:00:00");

@@ -315,14 +315,14 @@ TEST_F(SiteReads, AnswersForANodeOfAnotherRackAsForOneThatDoesNotExist) {
                     .token = secret,
                     .fields = {"Idempotency-Key: k" + std::to_string(++key)}});
   };
-  const auto told = [&](std::string nodes) {
+  const auto reported = [&](std::string nodes) {
     auto body = plan(nodes).body;
     for (auto at = body.find(nodes); at != body.npos; at = body.find(nodes))
       body.replace(at, nodes.size(), "NODE");
     return body;
   };
 
-  EXPECT_EQ(told("a01-n1"), told("a01-n9"));
+  EXPECT_EQ(reported("a01-n1"), reported("a01-n9"));
   EXPECT_THAT(plan("a01-n1").body, Not(HasSubstr("did you mean 'a01")));
   const auto all = plan("all");
   EXPECT_EQ(all.status, 200) << all.body;

@@ -23,7 +23,7 @@ class AnotherWay : public Updating {
   static Error refusal(const std::string& status) {
     return {Code::kUnsupported, status + "; " + std::string{bmc::kTakesNoImage}};
   }
-  UpdaterDoors serving() {
+  UpdaterInterfaces serving() {
     auto mine = doors();
     mine.serve = [this](bmc::UpdateOrder, std::vector<std::string>,
                         Deadline) -> Task<Result<std::string>> {
@@ -33,7 +33,7 @@ class AnotherWay : public Updating {
     mine.serve_no_more = [this](const std::string& url) { std::erase(served, url); };
     return mine;
   }
-  Result<UpdateEnd> run_by(UpdaterDoors mine) {
+  Result<UpdateEnd> run_by(UpdaterInterfaces mine) {
     asio::io_context io;
     Updater updater{std::move(mine)};
     return run_to_end(io, updater.run(Deadline::in(60s)));

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 class LookAgain : public Updating {
  protected:
   /// `happens` once, when the update is planned and its image is checked.
-  UpdaterDoors after_the_plan(std::function<void()> happens) {
+  UpdaterInterfaces after_the_plan(std::function<void()> happens) {
     auto mine = doors();
     mine.image = [image = mine.image, happens = std::move(happens)](
                      FirmwareUpdate update, bmc::Identity who,
@@ -26,7 +26,7 @@ class LookAgain : public Updating {
     return mine;
   }
   /// `happens` once, when the power is held: what must precede the write begins.
-  UpdaterDoors while_prepared(std::function<void()> happens) {
+  UpdaterInterfaces while_prepared(std::function<void()> happens) {
     auto mine = doors();
     mine.hold_power = [hold = mine.hold_power, happens = std::move(happens)](
                           const UpdateHandle& handle, std::chrono::seconds longest) mutable {
@@ -35,7 +35,7 @@ class LookAgain : public Updating {
     };
     return mine;
   }
-  Result<UpdateEnd> run_by(UpdaterDoors mine) {
+  Result<UpdateEnd> run_by(UpdaterInterfaces mine) {
     asio::io_context io;
     Updater updater{std::move(mine)};
     return run_to_end(io, updater.run(Deadline::in(60s)));

@@ -88,8 +88,8 @@ class UpdateThatGoesWrong : public ::testing::Test {
     ASSERT_TRUE(server->boot());
   }
 
-  UpdaterDoors doors(bmc::Bmc& bmc, Controller& controller) {
-    UpdaterDoors doors{.profile = profile, .bmc = bmc};
+  UpdaterInterfaces doors(bmc::Bmc& bmc, Controller& controller) {
+    UpdaterInterfaces doors{.profile = profile, .bmc = bmc};
     doors.image = [this](FirmwareUpdate update, bmc::Identity,
                          Deadline) -> Task<Result<bmc::UpdateOrder>> {
       ++pushes;
@@ -154,10 +154,10 @@ class UpdateThatGoesWrong : public ::testing::Test {
   /// is empty. `asked`: the same BMC.
   void only_fetch(bmc::Bmc& bmc, bmc::Bmc& asked) {
     bmc.update.service = [this, &asked](Deadline deadline) -> Task<Result<bmc::UpdateService>> {
-      CO_TRY(auto told, co_await asked.update.service(deadline));
-      told.ways = {"simple"};
-      if (!fetches_by->empty()) told.fetches_by = *fetches_by;
-      co_return told;
+      CO_TRY(auto reported, co_await asked.update.service(deadline));
+      reported.ways = {"simple"};
+      if (!fetches_by->empty()) reported.fetches_by = *fetches_by;
+      co_return reported;
     };
   }
 
@@ -190,7 +190,7 @@ class UpdateThatGoesWrong : public ::testing::Test {
   int pushes = 0;
   bool held = false;
   std::optional<std::vector<std::string>> fetches_by{};  // nothing: it takes uploads
-  decltype(UpdaterDoors::serve) serve{};
+  decltype(UpdaterInterfaces::serve) serve{};
 };
 
 /// The fault, how it ends, and in whose words.

@@ -317,7 +317,7 @@ TEST_F(OddAnswers, NothingIsResetWhileAnotherTaskOfTheImageRuns) {
 TEST_F(OddAnswers, ATaskThatFailedIsNotRecoveredFromWhileAnotherOneRunsWithoutEnd) {
   profile.firmware[0].recovery = {FirmwareRecovery::bmc_restart};
   machine.lies = true;
-  machine.says = {{.state = State::failed, .told = "Exception"}};
+  machine.says = {{.state = State::failed, .reported = "Exception"}};
   machine.second_task_runs = 1'000;
 
   const auto ended = run();
@@ -366,7 +366,7 @@ TEST_F(OddAnswers, RightCredentialsThatAreRefusedMeanwhileEndNoUpdate) {
 
 /// OpenBMC has staged it, and the profile forgot the restart.
 TEST_F(OddAnswers, WhatWaitsForARestartThatTheProfileDoesNotNameIsAFailure) {
-  machine.says = {{.state = State::needs_reset, .told = "Stopping"}};
+  machine.says = {{.state = State::needs_reset, .reported = "Stopping"}};
   machine.activated_by = "restart";
 
   const auto ended = run();

@@ -112,7 +112,7 @@ TEST_F(WritingBack, NothingIsWrittenBackWhereThePartsRanSeveralVersions) {
 
 /// Its task stands at 50 % and nothing else says that it has ended.
 TEST_F(WritingBack, NothingIsWrittenBackOverAWriteThatDidNotEndByItself) {
-  machine.says = {{.state = State::running, .percent = 50, .told = "Running"}};
+  machine.says = {{.state = State::running, .percent = 50, .reported = "Running"}};
   machine.before_versions = [this] {
     if (machine.pushed.empty()) return;
     machine.runs["BIOS"] = "2.4";

@@ -45,7 +45,7 @@ class BootFilesOfASite : public ::testing::Test {
   static bool is_trusted(const netboot::Ticket& ticket, const std::string& ca) {
     return test::fetch({.url = ticket.base_url + "ram.efi", .ca = ca}).status != 0;
   }
-  std::shared_ptr<os::BootDoor> door() { return files_.door(); }
+  std::shared_ptr<os::BootInterface> door() { return files_.door(); }
 
   test::TemporaryFolder folder_;
   inventory::Inventory inventory_{};

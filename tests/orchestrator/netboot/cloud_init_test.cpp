@@ -32,7 +32,7 @@ constexpr const char* kKey =
 constexpr const char* kMac = "52:54:00:00:00:01";  // of the machine's NIC: run_cloud_init.sh
 constexpr int kNoOverlay = 77;
 
-SeedWish wish_of(const inventory::Node& node) {
+SeedRequest wish_of(const inventory::Node& node) {
   return {.node = &node,
           .image = "debian-12",
           .digest = "ab",
@@ -83,12 +83,12 @@ class CloudInit : public ::testing::Test {
     const auto ran = testing::run({"unshare", "-m", "-u", "-n", "-p", "-f", "--mount-proc", "sh",
                                    SOURCE_DIR "/tests/orchestrator/netboot/run_cloud_init.sh",
                                    kPackage, folder_.path().string()});
-    if (ran.status != 0) told_ = ran.out + ran.err;
+    if (ran.status != 0) reported_ = ran.out + ran.err;
     return ran.status;
   }
 
   test::TemporaryFolder folder_;
-  std::string told_;
+  std::string reported_;
 };
 
 TEST_F(CloudInit, OfDebianAppliesTheSeedNamesTheNicAndReports) {
@@ -103,7 +103,7 @@ TEST_F(CloudInit, OfDebianAppliesTheSeedNamesTheNicAndReports) {
   const auto status = boot(seed);
 
   if (status == kNoOverlay) GTEST_SKIP() << "no overlay of the root file system here";
-  ASSERT_EQ(status, 0) << told_;
+  ASSERT_EQ(status, 0) << reported_;
   EXPECT_THAT(left("schema"), HasSubstr("Valid cloud-config"));
   EXPECT_THAT(left("status"), HasSubstr("status: done"));
   EXPECT_EQ(left("hostname"), "a01-n07\n");

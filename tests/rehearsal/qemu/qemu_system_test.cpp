@@ -67,13 +67,13 @@ class QemuTest : public ::testing::Test {
   }
 
   std::optional<pid_t> pid() {
-    std::promise<std::optional<pid_t>> told;
-    asio::post(io, [&] { told.set_value(system.pid()); });
-    return told.get_future().get();
+    std::promise<std::optional<pid_t>> reported;
+    asio::post(io, [&] { reported.set_value(system.pid()); });
+    return reported.get_future().get();
   }
   bool wait_until(std::function<bool()> so) {
     auto came = std::make_shared<std::promise<void>>();
-    auto told = came->get_future();
+    auto reported = came->get_future();
     asio::post(io, [this, came, so = std::move(so)] {
       const auto look = [came, so, done = std::make_shared<bool>(false)](ManagedSystem::Event) {
         if (so() && !std::exchange(*done, true)) came->set_value();
@@ -81,7 +81,7 @@ class QemuTest : public ::testing::Test {
       system.subscribe(look);
       look(ManagedSystem::Event::powered);
     });
-    return told.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
+    return reported.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
   }
   bool comes_to(Power power) {
     return wait_until([this, power] { return system.power() == power; });

@@ -131,9 +131,9 @@ TEST(PsuStage, WaitsOnAVirtualNodeUntilItHearsThatTheBmcWasRead) {
   const auto job = burnin::stage("psu")->prepare(
       dgx(), {{"phase", "20s"}, {"load", "gpu"}, {"patience", "40s"}});
   ASSERT_TRUE(job);
-  const std::string told = "mkdir -p /var/tmp/job\necho idle >/var/tmp/job/word\n";
+  const std::string reported = "mkdir -p /var/tmp/job\necho idle >/var/tmp/job/word\n";
 
-  const auto ran = bench.sh(told + "export CUPEL_JOB=/var/tmp/job\n" + job->script);
+  const auto ran = bench.sh(reported + "export CUPEL_JOB=/var/tmp/job\n" + job->script);
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, ::testing::ContainsRegex("full\",\"seconds\":[345][0-9]"))

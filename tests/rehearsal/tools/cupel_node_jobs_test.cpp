@@ -105,9 +105,9 @@ TEST(VirtualNodeProgram, ListsItsJobs) {
   bench.sh(start("true"));
   ended(bench);
 
-  const auto told = bench.sh("cupel-node list --base /var/tmp");
+  const auto reported = bench.sh("cupel-node list --base /var/tmp");
 
-  const auto job = json::parse(told.out).as_object();
+  const auto job = json::parse(reported.out).as_object();
   EXPECT_EQ(job.at("folder"), kFolder.c_str());
   EXPECT_EQ(job.at("state"), "ended");
 }

@@ -225,15 +225,15 @@ TEST(GpuOffTheBus, IsToldByTheDriverTheKernelAndPci) {
   // The driver's own lines, in the same words.
   const auto about = [](const std::string& text, const std::string& place,
                         const std::string& serial) {
-    Texts told;
+    Texts reported;
     for (const auto& line : lines_of(text)) {
       if (!line.contains("NVRM: ") || !(line.contains(place) || line.contains(serial))) continue;
       auto words = line.substr(line.find("NVRM: "));
       for (const auto& own : {place, serial})
         words = std::regex_replace(words, std::regex{own}, "*");
-      told.push_back(words.substr(0, words.find(": GPU-")));
+      reported.push_back(words.substr(0, words.find(": GPU-")));
     }
-    return told;
+    return reported;
   };
   const auto ours = about(log.substr(log.find("NVRM: GPU at")), "0000:c3:00",
                           bench.machine.hardware().gpus[5].serial);

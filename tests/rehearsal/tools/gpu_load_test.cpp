@@ -127,10 +127,10 @@ TEST(Nvbandwidth, TheJsonHasTheKeysOfTheCaptured) {
 
   const auto ours = bandwidths(bench, "-t host_to_device_memcpy_ce");
 
-  const auto& told = ours.at("nvbandwidth");
-  EXPECT_EQ(keys(told), keys(captured));
-  EXPECT_EQ(keys(told.at("testcases").at(0)), keys(captured.at("testcases").at(0)));
-  EXPECT_EQ(text_at(told, "testcases/0/status").value_or("Passed"), "Passed");
+  const auto& reported = ours.at("nvbandwidth");
+  EXPECT_EQ(keys(reported), keys(captured));
+  EXPECT_EQ(keys(reported.at("testcases").at(0)), keys(captured.at("testcases").at(0)));
+  EXPECT_EQ(text_at(reported, "testcases/0/status").value_or("Passed"), "Passed");
 }
 
 TEST(Nvbandwidth, AHealthyNodeIsAboveTheFloorsAndASlowLinkIsNot) {

@@ -160,16 +160,17 @@ TEST(SmiShape, EveryFieldOfAQueryHasTheDriversUnitAndWayOfNotTelling) {
   ASSERT_EQ(answer.status, 0) << answer.out;
   EXPECT_EQ(lines_of(answer.out)[0], header);
   const auto line = lines_of(answer.out)[1];
-  const auto told = split(line, ','), expected = split(row, ','), names = split(header, ',');
-  ASSERT_EQ(told.size(), expected.size());
+  const auto reported = split(line, ','), expected = split(row, ','), names = split(header, ',');
+  ASSERT_EQ(reported.size(), expected.size());
   const auto unit = [](std::string_view value) {
     return value.find_first_of("0123456789") == 0 && value.contains(' ')
                ? value.substr(value.find(' '))
                : std::string_view{};
   };
-  for (std::size_t i = 1; i < told.size(); ++i) {  // the first is the time
-    EXPECT_EQ(unit(trimmed(told[i])), unit(trimmed(expected[i]))) << names[i];
-    EXPECT_EQ(trimmed(told[i]).starts_with('['), trimmed(expected[i]).starts_with('[')) << names[i];
+  for (std::size_t i = 1; i < reported.size(); ++i) {  // the first is the time
+    EXPECT_EQ(unit(trimmed(reported[i])), unit(trimmed(expected[i]))) << names[i];
+    EXPECT_EQ(trimmed(reported[i]).starts_with('['), trimmed(expected[i]).starts_with('['))
+        << names[i];
   }
 }
 

@@ -241,10 +241,11 @@ TEST(NodeTree, TheSerialConsoleShowsTheSystemThatSshShows) {
 TEST(NodeTree, UptimeAndDateTellOneTime) {
   Bench bench;
 
-  const auto told = bench.sh("date +%H:%M; uptime; date +%H:%M").out;
+  const auto reported = bench.sh("date +%H:%M; uptime; date +%H:%M").out;
 
-  const auto before = told.substr(0, 5), after = told.substr(told.size() - 6, 5);
-  EXPECT_THAT(told, ::testing::AnyOf(HasSubstr(" " + before + ":"), HasSubstr(" " + after + ":")));
+  const auto before = reported.substr(0, 5), after = reported.substr(reported.size() - 6, 5);
+  EXPECT_THAT(reported,
+              ::testing::AnyOf(HasSubstr(" " + before + ":"), HasSubstr(" " + after + ":")));
 }
 
 TEST(NodeTree, LscpuTellsTheWholeNameOfTheCpu) {
@@ -256,11 +257,11 @@ TEST(NodeTree, LscpuTellsTheWholeNameOfTheCpu) {
 TEST(NodeTree, NumactlShowsTheNodesThatSysfsShows) {
   Bench bench;
 
-  const auto told = bench.sh("numactl -H").out;
+  const auto reported = bench.sh("numactl -H").out;
 
-  EXPECT_THAT(told, HasSubstr("available: 2 nodes (0-1)\nnode 0 cpus: 0 1 2 "));
-  EXPECT_THAT(told, HasSubstr("node 1 cpus: 56 57 "));
-  EXPECT_THAT(told, HasSubstr("node   0   1 \n  0:  10  21 \n  1:  21  10 \n"));
+  EXPECT_THAT(reported, HasSubstr("available: 2 nodes (0-1)\nnode 0 cpus: 0 1 2 "));
+  EXPECT_THAT(reported, HasSubstr("node 1 cpus: 56 57 "));
+  EXPECT_THAT(reported, HasSubstr("node   0   1 \n  0:  10  21 \n  1:  21  10 \n"));
 }
 
 TEST(NodeTree, AnInfinibandPortHasAnAddressOfTwentyBytes) {

@@ -15,10 +15,10 @@ using ::testing::IsEmpty;
 Texts not_met(Bench& bench, const std::string& stage, const burnin::Parameters& with = {}) {
   const auto found = found_by(bench, stage, with);
   if (!found) return {std::string{found.error().what}};
-  Texts told;
+  Texts reported;
   for (const auto& each : burnin::judge(dgx(), {stage}, {{stage, *found}}))
-    if (each.met != burnin::Met::met) told.push_back(each.part + " " + each.measure);
-  return told;
+    if (each.met != burnin::Met::met) reported.push_back(each.part + " " + each.measure);
+  return reported;
 }
 
 struct Found {
@@ -34,12 +34,12 @@ TEST_P(UsersTool, FindsWhatIsThereAndNothingElse) {
   const auto& row = GetParam();
   Bench bench{row.faults};
 
-  const auto told = not_met(bench, row.stage, row.with);
+  const auto reported = not_met(bench, row.stage, row.with);
 
   if (*row.names == '\0')
-    EXPECT_THAT(told, IsEmpty());
+    EXPECT_THAT(reported, IsEmpty());
   else
-    EXPECT_THAT(told, Contains(HasSubstr(row.names)));
+    EXPECT_THAT(reported, Contains(HasSubstr(row.names)));
 }
 
 const Found kFound[] = {

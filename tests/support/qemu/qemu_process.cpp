@@ -30,8 +30,8 @@ void add_channels(std::vector<std::string>& line, int qmp, int serial) {
 }  // namespace
 
 QemuProcess::QemuProcess(asio::any_io_executor executor, std::vector<std::string> line,
-                         Sourced told)
-    : told_{std::move(told)}, qmp_{executor}, serial_{executor}, end_{executor} {
+                         Sourced reported)
+    : reported_{std::move(reported)}, qmp_{executor}, serial_{executor}, end_{executor} {
   int qmp[2], serial[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, qmp) != 0 ||
       ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, serial) != 0)
@@ -102,10 +102,10 @@ void QemuProcess::read_qmp() {
 void QemuProcess::take(std::string_view line) {
   const auto message = parse_json(line);
   if (!message) return;
-  if (const auto event = text_at(*message, "event")) told_.event(*event);
-  if (const auto refused = text_at(*message, "error/desc")) told_.event("refused: " + *refused);
+  if (const auto event = text_at(*message, "event")) reported_.event(*event);
+  if (const auto refused = text_at(*message, "error/desc")) reported_.event("refused: " + *refused);
   const auto status = text_at(*message, "return/status");
-  if (status == "running") told_.runs();
+  if (status == "running") reported_.runs();
 }
 
 void QemuProcess::read_serial() {
@@ -113,7 +113,7 @@ void QemuProcess::read_serial() {
       asio::buffer(piece_),
       [this, here = std::weak_ptr{here_}](boost::system::error_code failed, std::size_t size) {
         if (failed || here.expired()) return;
-        told_.wrote({piece_.data(), size});
+        reported_.wrote({piece_.data(), size});
         read_serial();
       });
 }
@@ -127,8 +127,8 @@ void QemuProcess::wait_for_end() {
                     reaped_ = true;
                     qmp_.close();
                     serial_.close();
-                    const auto told = std::move(told_);  // whoever is told may let it go
-                    told.ended();
+                    const auto reported = std::move(reported_);  // whoever is told may let it go
+                    reported.ended();
                   });
 }
 

@@ -28,7 +28,7 @@ class QemuProcess {
 
   /// `line`: of qemu_machine.h. It runs in the network namespace of the thread that starts it.
   /// Throws where it cannot be started.
-  QemuProcess(asio::any_io_executor executor, std::vector<std::string> line, Sourced told);
+  QemuProcess(asio::any_io_executor executor, std::vector<std::string> line, Sourced reported);
   /// Kills it where it is still there.
   ~QemuProcess();
   QemuProcess(const QemuProcess&) = delete;
@@ -48,7 +48,7 @@ class QemuProcess {
   void read_serial();
   void wait_for_end();
 
-  Sourced told_;
+  Sourced reported_;
   Socket qmp_, serial_;
   asio::posix::stream_descriptor end_;
   // Read, and not yet taken. A read that was aborted looks at it once more after this is gone.

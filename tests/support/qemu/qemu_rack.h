@@ -46,9 +46,9 @@ class QemuRack {
   /// What `ask(system)` returns, asked on the loop.
   template <class Ask>
   auto on(int number, Ask ask) {
-    std::promise<decltype(ask(std::declval<rehearsal::QemuSystem&>()))> told;
-    asio::post(io_, [&] { told.set_value(ask(system(number))); });
-    return told.get_future().get();
+    std::promise<decltype(ask(std::declval<rehearsal::QemuSystem&>()))> reported;
+    asio::post(io_, [&] { reported.set_value(ask(system(number))); });
+    return reported.get_future().get();
   }
   void press(int number, rehearsal::Reset reset);
   bool comes_to(int number, rehearsal::Power power,

@@ -111,8 +111,8 @@ void QemuSystem::turn_on() {
   if (fetching_) return;
   const auto boot = boot_of_this_time();
   const auto made = make_files(machine_);
-  const auto told = made ? tell_firmware(machine_, boot) : made;
-  if (!told) wrote("\n" + told.error().what + "\n");
+  const auto reported = made ? tell_firmware(machine_, boot) : made;
+  if (!reported) wrote("\n" + reported.error().what + "\n");
   boot_order_ = boot_order(machine_, boot);
   process_ = std::make_unique<QemuProcess>(
       executor_, command_line(machine_, boot_order_, disc_),

@@ -129,7 +129,7 @@ Outcome<bool> CollectiveBench::tell_taken() {
   agent::JsonLine line{"library"};
   line.add("nvls", route.nvls_word()).add("path", route.path_word());
   line.add("multicast",
-           taken.nvls_told ? (taken.nvls ? "available" : "not available") : "not told");
+           taken.nvls_reported ? (taken.nvls ? "available" : "not available") : "not told");
   line.add("network", taken.network).raw("channels", json_of(taken.channels));
   if (is_survey_) line.raw("chosen", json_of(taken.choices));
   const auto objection = objection_to(taken, route);

@@ -36,7 +36,7 @@ Outcome<std::uint64_t> GemmWorker::tell_wrong(const Recipe& recipe, std::uint64_
            .round = round,
            .detail = std::string{name_of(recipe.shape.type)} + " product " +
                      std::to_string(found.list[at].product) + ": " +
-                     told(recipe.shape, chunk, apart)});
+                     reported(recipe.shape, chunk, apart)});
   }
   if (found.count > listed)
     wrong({.what = "wrong-result", .round = round, .detail = "further chunks of C"},

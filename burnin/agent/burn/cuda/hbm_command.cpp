@@ -139,7 +139,7 @@ class HbmWorker {
                 .celsius = celsius(node_, device_)};
     for (std::uint64_t at = 0; at < listed; ++at) {
       fault.address = base + seen->list[at].position * 8;
-      fault.detail = std::string{pattern} + ": " + told(seen->list[at]);
+      fault.detail = std::string{pattern} + ": " + reported(seen->list[at]);
       report_.fault(fault);
     }
     if (count > listed) {

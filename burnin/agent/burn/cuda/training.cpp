@@ -234,7 +234,7 @@ void Training::give_up() {
 }
 
 void Training::tell_ranks() {
-  std::call_once(ranks_told, [this] {
+  std::call_once(ranks_reported, [this] {
     std::vector<std::uint64_t> entered;
     for (const auto& place : places) entered.push_back(place->entered(shape.layers));
     report.say(ranks_line(*across, entered, "sum of a layer's gradients"));

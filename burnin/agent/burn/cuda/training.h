@@ -45,7 +45,7 @@ struct Training {
   Samples seconds = {};  // of a step; written by the first rank, between two steps
   std::vector<std::unique_ptr<RankPlace>> places = {};  // of the GPUs
   std::atomic<int> ended = 0;                           // across nodes: GPUs that are through
-  std::once_flag ranks_told = {};
+  std::once_flag ranks_reported = {};
 
   /// Waits for all ranks. All of them do one more step, or none.
   bool another_step() {

@@ -48,15 +48,15 @@ enum class Heard { kEnd, kSilence, kStays };
 
 Heard read_all(int in, pid_t pid, const Child& child) {
   std::string held;
-  bool told = false;
+  bool reported = false;
   auto last = Clock::now();
   std::optional<Clock::time_point> ended;
   std::array<char, 16384> room{};
   for (;;) {
     pollfd ready{in, POLLIN, 0};
     const int polled = ::poll(&ready, 1, 1000);
-    if (!told && child.is_asked_to_end && child.is_asked_to_end()) {
-      told = true;
+    if (!reported && child.is_asked_to_end && child.is_asked_to_end()) {
+      reported = true;
       ::kill(pid, SIGTERM);
     }
     if (!ended && child.has_ended && child.has_ended()) ended = Clock::now();

@@ -25,11 +25,11 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void read_nvls(std::string_view line, Taken& taken) {
-  const auto told = between(line, "NVLS multicast support is ", "available");
-  if (!told) return;
-  const bool available = told->empty();
-  taken.nvls = available && (taken.nvls || !taken.nvls_told);
-  taken.nvls_told = true;
+  const auto reported = between(line, "NVLS multicast support is ", "available");
+  if (!reported) return;
+  const bool available = reported->empty();
+  taken.nvls = available && (taken.nvls || !taken.nvls_reported);
+  taken.nvls_reported = true;
 }
 
 /// "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"; "[send] via NET/IB/3/GDRDMA"
@@ -172,7 +172,7 @@ Taken parse_log(std::string_view log) {
 
 std::string objection_to(const Taken& taken, const Route& route) {
   if (!route.hca) {
-    if (route.nvls && !(taken.nvls && taken.nvls_told))
+    if (route.nvls && !(taken.nvls && taken.nvls_reported))
       return "NCCL says that NVLS is not available here; on NVSwitch systems of Hopper and later "
              "look at the fabric manager";
     return {};

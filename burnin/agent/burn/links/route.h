@@ -45,7 +45,7 @@ std::string json_of(const Variables& variables);
 /// What NCCL says that it did.
 struct Taken {
   bool nvls = false;  // multicast is available on every GPU that told
-  bool nvls_told = false;
+  bool nvls_reported = false;
   std::string network{};  // "IB", "Socket"
   std::map<std::string, int>
       channels{};  // by transport: "P2P/CUMEM", "SHM/direct", "NET/IB/0/GDRDMA"

@@ -41,10 +41,10 @@ bool is_disk(const Tree& tree, const std::string& name) {
 }
 
 std::string wwn_of(const Tree& tree, const std::string& folder) {
-  const auto told = word(tree, {folder + "/wwid", folder + "/device/wwid"});
+  const auto reported = word(tree, {folder + "/wwid", folder + "/device/wwid"});
   // "t10.ATA..." and "nvme.8086-..." are made of serial and model.
-  const bool made_up = told.starts_with("t10.") || told.starts_with("nvme.");
-  return made_up ? std::string{} : plain_wwn(told);
+  const bool made_up = reported.starts_with("t10.") || reported.starts_with("nvme.");
+  return made_up ? std::string{} : plain_wwn(reported);
 }
 
 std::vector<Partition> partitions_of(const Tree& tree, const std::string& name) {

@@ -53,9 +53,10 @@ std::string known_file_system(const Descriptor& file, std::uint64_t start, std::
 
 Outcome<PartitionTable> read_partition_table(const std::string& disk, const RunTool& run) {
   const Argv argv{"sfdisk", "-J", disk};
-  const auto told = run(argv, {}, kToolLimit);
-  if (told.status != 0) return Failure{Cause::kGrow, disk + ": " + what_it_said(argv, told)};
-  const auto parsed = JsonValue::parse(told.out);
+  const auto reported = run(argv, {}, kToolLimit);
+  if (reported.status != 0)
+    return Failure{Cause::kGrow, disk + ": " + what_it_said(argv, reported)};
+  const auto parsed = JsonValue::parse(reported.out);
   const auto* table = parsed ? parsed->find("partitiontable") : nullptr;
   if (table == nullptr) return Failure{Cause::kGrow, disk + ": sfdisk reports no partition table"};
   PartitionTable found{.label = text_of(*table, "label")};

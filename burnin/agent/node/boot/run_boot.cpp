@@ -37,7 +37,7 @@ constexpr const char* kRootFile = "/run/cupel/root.squashfs";
 
 class BootRun {
  public:
-  explicit BootRun(const BootDoors& doors) : doors_{doors}, run_{doors.server.run} {}
+  explicit BootRun(const BootInterfaces& doors) : doors_{doors}, run_{doors.server.run} {}
 
   Outcome<void> run() {
     const auto& url = doors_.server.url;
@@ -65,8 +65,8 @@ class BootRun {
     say("failed " + std::string{to_string(failure.cause)} + ": " + printable(failure.text));
     if (!server_) return;
     const auto line = failure_line(failure).object_text();
-    if (const auto told = greeted([&] { return server_->post("failed", line); }); !told)
-      say("the boot server does not know it: " + printable(told.error().text));
+    if (const auto reported = greeted([&] { return server_->post("failed", line); }); !reported)
+      say("the boot server does not know it: " + printable(reported.error().text));
   }
 
  private:
@@ -230,8 +230,8 @@ class BootRun {
     for (const auto& [phase, seconds] : seconds_) line.add(phase, seconds);
     line.end();
     // The OS is whole: it starts even where nobody can be told.
-    const auto told = greeted([&] { return server_->post("done", line.object_text()); });
-    say(told ? "done, restarting" : "done, but the boot server is away: restarting");
+    const auto reported = greeted([&] { return server_->post("done", line.object_text()); });
+    say(reported ? "done, restarting" : "done, but the boot server is away: restarting");
     return {};
   }
 
@@ -264,7 +264,7 @@ class BootRun {
   }
   void say(const std::string& words) const { doors_.console("CUPEL " + words); }
 
-  const BootDoors& doors_;
+  const BootInterfaces& doors_;
   const RunTool& run_;
   std::optional<BootServer> server_{};
   std::string hello_{};  // that was answered with the order
@@ -276,7 +276,7 @@ class BootRun {
 
 }  // namespace
 
-int run_boot(const BootDoors& doors) {
+int run_boot(const BootInterfaces& doors) {
   BootRun boot{doors};
   const auto outcome = boot.run();
   if (outcome) return kDone;

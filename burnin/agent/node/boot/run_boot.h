@@ -9,7 +9,7 @@
 
 namespace cupel::agent::boot {
 
-struct BootDoors {
+struct BootInterfaces {
   Tree tree{};
   BootServer::Settings server{};  // its URL is the ticket's, unless it has one
   std::function<void()> restart{};
@@ -21,7 +21,7 @@ struct BootDoors {
 
 /// 0: the order is to stay up, or the OS is written and restart() was called; 2: it failed with a
 /// named cause, which the boot server knows if it can be reached.
-int run_boot(const BootDoors& doors);
+int run_boot(const BootInterfaces& doors);
 
 /// boot run [--url URL]
 int run_boot_command(Arguments arguments);

@@ -47,7 +47,7 @@ int misunderstood(const std::string& why) {
 int run_boot_command(Arguments arguments) {
   const auto options = Options::read(kRunChoices, arguments);
   if (!options) return misunderstood(options.error().what);
-  BootDoors doors;
+  BootInterfaces doors;
   doors.server.url = options->text("--url");
   doors.restart = restart_machine;
   doors.console = [](const std::string& line) { write_all(STDOUT_FILENO, line + "\n"); };

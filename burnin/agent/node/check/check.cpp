@@ -34,10 +34,10 @@ struct CheckAsked {
 LogPosition read_from(const CheckAsked& asked, const Tree& tree) {
   LogPosition from{.boot = tree.text("/proc/sys/kernel/random/boot_id").value_or("")};
   const auto text = read_word(asked.acknowledged);
-  const auto told = text ? JsonValue::parse(*text) : Result<JsonValue>{JsonValue{}};
-  if (!told) return from;
-  const auto* boot = told->find("boot");
-  const auto* last = told->find("last");
+  const auto reported = text ? JsonValue::parse(*text) : Result<JsonValue>{JsonValue{}};
+  if (!reported) return from;
+  const auto* boot = reported->find("boot");
+  const auto* last = reported->find("last");
   const auto sequence = last == nullptr ? std::nullopt : last->count();
   if (boot != nullptr && boot->text() != nullptr && *boot->text() == from.boot && sequence)
     from.sequence = *sequence;
@@ -66,9 +66,9 @@ Result<NodeSeen> seen_in(std::string_view text) {
 /// Of the job that begins or ends, as Slurm's prolog and epilog are told: "0,3".
 std::vector<unsigned> gpus_of_job(std::string_view phase) {
   std::vector<unsigned> gpus;
-  const char* told = std::getenv("SLURM_JOB_GPUS");
-  if (phase == "health" || told == nullptr) return gpus;
-  for (const auto& each : comma_separated(told))
+  const char* reported = std::getenv("SLURM_JOB_GPUS");
+  if (phase == "health" || reported == nullptr) return gpus;
+  for (const auto& each : comma_separated(reported))
     if (const auto index = number<unsigned>(each); index && gpus.size() < kMostJobGpus)
       gpus.push_back(*index);
   return gpus;

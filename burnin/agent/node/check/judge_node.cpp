@@ -17,20 +17,20 @@ using Complaints = std::vector<Complaint>;
 
 std::optional<double> number_of(const JsonValue& object, std::string_view key) {
   const auto* value = object.find(key);
-  const auto* told = value == nullptr ? nullptr : value->number();
-  return told == nullptr ? std::nullopt : std::optional{*told};
+  const auto* reported = value == nullptr ? nullptr : value->number();
+  return reported == nullptr ? std::nullopt : std::optional{*reported};
 }
 
 std::optional<bool> flag_of(const JsonValue& object, std::string_view key) {
   const auto* value = object.find(key);
-  const auto* told = value == nullptr ? nullptr : value->boolean();
-  return told == nullptr ? std::nullopt : std::optional{*told};
+  const auto* reported = value == nullptr ? nullptr : value->boolean();
+  return reported == nullptr ? std::nullopt : std::optional{*reported};
 }
 
 std::string text_of(const JsonValue& object, std::string_view key) {
   const auto* value = object.find(key);
-  const auto* told = value == nullptr ? nullptr : value->text();
-  return told == nullptr ? std::string{} : *told;
+  const auto* reported = value == nullptr ? nullptr : value->text();
+  return reported == nullptr ? std::string{} : *reported;
 }
 
 const JsonValue& child(const JsonValue& object, std::string_view key) {
@@ -255,9 +255,9 @@ const Mounted* mount_of(const std::vector<Mounted>& mounts, std::string_view pat
 }
 
 std::optional<double> free_percent(const std::string& path) {
-  struct statvfs told{};
-  if (::statvfs(path.c_str(), &told) != 0 || told.f_blocks == 0) return std::nullopt;
-  return 100.0 * static_cast<double>(told.f_bavail) / static_cast<double>(told.f_blocks);
+  struct statvfs reported{};
+  if (::statvfs(path.c_str(), &reported) != 0 || reported.f_blocks == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(reported.f_bavail) / static_cast<double>(reported.f_blocks);
 }
 
 }  // namespace

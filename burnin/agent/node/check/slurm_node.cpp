@@ -56,16 +56,16 @@ Result<SlurmState> parse_slurm_state(std::string_view line) {
 
 std::string check_reason(const std::vector<std::string>& complaints) {
   std::string reason{kCheckReason};
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const auto& each : complaints) {
-    const auto rest = complaints.size() - told;
+    const auto rest = complaints.size() - reported;
     const auto room = rest > 1 ? kLongestReason - 12 : kLongestReason;
-    if (told > 0 && reason.size() + each.size() + 2 > room) break;
-    if (told > 0) reason += "; ";
+    if (reported > 0 && reason.size() + each.size() + 2 > room) break;
+    if (reported > 0) reason += "; ";
     reason += shortened(printable(each), kLongestReason - 40);
-    ++told;
+    ++reported;
   }
-  if (told < complaints.size()) reason += "; +" + std::to_string(complaints.size() - told);
+  if (reported < complaints.size()) reason += "; +" + std::to_string(complaints.size() - reported);
   std::erase_if(reason, [](char c) { return c == '"' || c == '\'' || c == '\\' || c == '`'; });
   return shortened(reason, kLongestReason);
 }
@@ -78,8 +78,8 @@ SlurmAct act_for(const SlurmState& state, bool is_well, bool may_resume) {
 
 Result<std::string> slurm_name(std::string_view named) {
   std::string name{named};
-  if (const char* told = std::getenv("SLURMD_NODENAME"); name.empty() && told != nullptr)
-    name = told;
+  if (const char* reported = std::getenv("SLURMD_NODENAME"); name.empty() && reported != nullptr)
+    name = reported;
   if (name.empty()) {
     std::array<char, 256> host{};
     if (::gethostname(host.data(), host.size() - 1) == 0) name = host.data();

@@ -55,13 +55,13 @@ std::optional<Structure> take(std::string_view& table) {
 /// 7.18.4: KiB or MiB; from 32 GiB - 1 MiB on in a field of its own.
 std::optional<double> size_of(const Structure& device) {
   constexpr unsigned kUnknown = 0xFFFF, kElsewhere = 0x7FFF, kInKiB = 0x8000;
-  const auto told = device.number(0x0C, 2);
-  if (!told || *told == kUnknown) return std::nullopt;
-  if (*told == kElsewhere) {
+  const auto reported = device.number(0x0C, 2);
+  if (!reported || *reported == kUnknown) return std::nullopt;
+  if (*reported == kElsewhere) {
     const auto more = device.number(0x1C, 4);
     return more ? std::optional{(*more & 0x7FFFFFFF) * kMiB} : std::nullopt;
   }
-  return (*told & kInKiB) != 0 ? (*told & kElsewhere) * kKiB : *told * kMiB;
+  return (*reported & kInKiB) != 0 ? (*reported & kElsewhere) * kKiB : *reported * kMiB;
 }
 
 /// 7.18.2.
@@ -76,18 +76,18 @@ std::string type_of(const Structure& device) {
                                                                      {0x24, "HBM3"},
                                                                      {0x25, "MRDIMM"},
                                                                      {0x1F, "NVDIMM"}}};
-  const auto told = device.number(0x12, 1);
+  const auto reported = device.number(0x12, 1);
   for (const auto& [code, name] : kTypes)
-    if (told == code) return name;
+    if (reported == code) return name;
   return {};
 }
 
 /// 0: unknown; 0xFFFF: in a field of its own (7.18.5).
 std::optional<double> speed_of(const Structure& device) {
   constexpr unsigned kElsewhere = 0xFFFF;
-  auto told = device.number(0x20, 2);
-  if (told == kElsewhere) told = device.number(0x58, 4);
-  return told && *told > 0 ? std::optional<double>{*told & 0x7FFFFFFF} : std::nullopt;
+  auto reported = device.number(0x20, 2);
+  if (reported == kElsewhere) reported = device.number(0x58, 4);
+  return reported && *reported > 0 ? std::optional<double>{*reported & 0x7FFFFFFF} : std::nullopt;
 }
 
 }  // namespace

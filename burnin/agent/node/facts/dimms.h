@@ -10,8 +10,8 @@ namespace cupel::agent {
 
 struct Dimm {
   std::string slot{}, bank{}, type{}, manufacturer{}, serial{}, part{};
-  std::optional<double> bytes{};  // nothing: not told; 0: the slot is empty
-  std::optional<double> speed{};  // MT/s, as it was set; nothing: not told
+  std::optional<double> bytes{};  // nothing: not reported; 0: the slot is empty
+  std::optional<double> speed{};  // MT/s, as it was set; nothing: not reported
 };
 
 inline constexpr std::size_t kMostDimms = 1024;

@@ -65,9 +65,9 @@ void add_counters(const nvml::Library& library, nvml::Device gpu, Row& row, Repo
   }};
   std::vector<unsigned> ids;
   for (const auto& [id, name] : kAsked) ids.push_back(id);
-  const auto told = library.fields(gpu, ids);
+  const auto reported = library.fields(gpu, ids);
   report.line.object("counters");
-  for (std::size_t i = 0; i < kAsked.size(); ++i) row.add(kAsked[i].second, told[i]);
+  for (std::size_t i = 0; i < kAsked.size(); ++i) row.add(kAsked[i].second, reported[i]);
   report.line.end();
 }
 

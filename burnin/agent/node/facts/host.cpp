@@ -39,8 +39,8 @@ Cpus read_cpus(const Tree& tree) {
   auto& [sockets, socket_of_thread, threads] = cpus;
   Socket current;
   std::optional<int> thread;
-  const auto told = tree.bytes("/proc/cpuinfo", 16u << 20).value_or("");
-  for (const auto line : lines(told)) {
+  const auto reported = tree.bytes("/proc/cpuinfo", 16u << 20).value_or("");
+  for (const auto line : lines(reported)) {
     const auto colon = line.find(':');
     if (colon == line.npos) continue;
     const auto key = trimmed(line.substr(0, colon)), value = trimmed(line.substr(colon + 1));

@@ -69,9 +69,9 @@ void add_card(const Tree& tree, const std::string& device, Report& report) {
 
 void add_infiniband(const Tree& tree, Report& report) {
   report.line.array("infiniband");
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const auto& name : tree.names(kFolder)) {
-    if (told++ == kMostDevices) break;
+    if (reported++ == kMostDevices) break;
     const auto folder = std::string{kFolder} + "/" + name;
     report.line.object().add("name", std::string_view{name});
     // A bond is made of HCAs and is none.

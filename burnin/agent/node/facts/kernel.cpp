@@ -21,8 +21,8 @@ std::optional<std::string> driver_version(std::string_view text) {
 
 /// "42.5 1234.5": seconds since the boot.
 std::optional<double> uptime(const Tree& tree) {
-  const auto told = tree.text("/proc/uptime");
-  return told ? number_in(told->substr(0, told->find(' '))) : std::nullopt;
+  const auto reported = tree.text("/proc/uptime");
+  return reported ? number_in(reported->substr(0, reported->find(' '))) : std::nullopt;
 }
 
 }  // namespace
@@ -92,17 +92,17 @@ void add_iommu(const Tree& tree, Report& report) {
 
 void add_time(const Tree& tree, Report& report) {
   constexpr double kMicro = 1e-6, kNano = 1e-9;
-  timex told{};  // modes 0: asks, sets nothing
-  const int state = ::adjtimex(&told);
+  timex reported{};  // modes 0: asks, sets nothing
+  const int state = ::adjtimex(&reported);
   report.line.object("time");
   if (state < 0) report.unknown("time synchronisation", "adjtimex(2)", "it is refused");
   if (state >= 0) {
-    const double unit = (told.status & STA_NANO) != 0 ? kNano : kMicro;
-    report.line.add("synchronised", state != TIME_ERROR && (told.status & STA_UNSYNC) == 0);
-    report.line.add("offset_seconds", static_cast<double>(told.offset) * unit);
-    report.line.add("estimated_error_seconds", static_cast<double>(told.esterror) * kMicro);
-    report.line.add("most_error_seconds", static_cast<double>(told.maxerror) * kMicro);
-    report.line.add("epoch", static_cast<std::int64_t>(told.time.tv_sec));
+    const double unit = (reported.status & STA_NANO) != 0 ? kNano : kMicro;
+    report.line.add("synchronised", state != TIME_ERROR && (reported.status & STA_UNSYNC) == 0);
+    report.line.add("offset_seconds", static_cast<double>(reported.offset) * unit);
+    report.line.add("estimated_error_seconds", static_cast<double>(reported.esterror) * kMicro);
+    report.line.add("most_error_seconds", static_cast<double>(reported.maxerror) * kMicro);
+    report.line.add("epoch", static_cast<std::int64_t>(reported.time.tv_sec));
   }
   for (const auto* unit : {"chronyd", "chrony", "systemd-timesyncd", "ntpd", "ntp", "ptp4l"}) {
     const auto group = std::string{"/sys/fs/cgroup/system.slice/"} + unit + ".service/cgroup.procs";

@@ -152,19 +152,19 @@ void add_files(const Tree& tree, const std::string& name, Report& report) {
 void add_answers(const Tree& tree, const std::string& name, Report& report) {
   const auto device = tree.real("/dev/" + name);
   const auto identity = ask_identity(device);
-  if (const auto told = parse_identity(identity.bytes)) {
-    report.line.object("identify").add("serial", std::string_view{told->serial});
-    report.line.add("model", std::string_view{told->model});
-    report.line.add("firmware", std::string_view{told->firmware});
-    if (told->capacity > 0) report.line.add("bytes", told->capacity);
-    report.line.add("warning_kelvin", static_cast<std::int64_t>(told->warning_kelvin));
-    report.line.add("critical_kelvin", static_cast<std::int64_t>(told->critical_kelvin)).end();
+  if (const auto reported = parse_identity(identity.bytes)) {
+    report.line.object("identify").add("serial", std::string_view{reported->serial});
+    report.line.add("model", std::string_view{reported->model});
+    report.line.add("firmware", std::string_view{reported->firmware});
+    if (reported->capacity > 0) report.line.add("bytes", reported->capacity);
+    report.line.add("warning_kelvin", static_cast<std::int64_t>(reported->warning_kelvin));
+    report.line.add("critical_kelvin", static_cast<std::int64_t>(reported->critical_kelvin)).end();
   } else {
     report.unknown("identify of " + name, device, identity.why);
   }
   const auto health = ask_health(device);
-  if (const auto told = parse_health(health.bytes))
-    add_health(*told, report);
+  if (const auto reported = parse_health(health.bytes))
+    add_health(*reported, report);
   else
     report.unknown("SMART of " + name, device,
                    health.why.empty() ? "the drive answers with zeros" : health.why);

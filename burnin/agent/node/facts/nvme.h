@@ -9,7 +9,7 @@ namespace cupel::agent {
 
 struct NvmeIdentity {
   std::string serial{}, model{}, firmware{};
-  double capacity = 0;  // bytes of all its memory; 0: not told
+  double capacity = 0;  // bytes of all its memory; 0: not reported
   unsigned warning_kelvin = 0, critical_kelvin = 0;
 };
 

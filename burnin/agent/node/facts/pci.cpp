@@ -22,8 +22,8 @@ std::optional<double> least(std::optional<double> one, std::optional<double> oth
 
 /// 0 and 255 stand for "there is no link".
 std::optional<double> lanes(const Tree& tree, const std::string& path) {
-  const auto told = tree.number(path);
-  return told && *told > 0 && *told <= 32 ? told : std::nullopt;
+  const auto reported = tree.number(path);
+  return reported && *reported > 0 && *reported <= 32 ? reported : std::nullopt;
 }
 
 LinkEnd read_link(const Tree& tree, const std::string& folder) {
@@ -228,18 +228,18 @@ void add_device(const Tree& tree, const std::string& address, std::string_view k
 void add_pci(const Tree& tree, Report& report) {
   const std::string folder{kDevices.substr(0, kDevices.size() - 1)};
   report.line.array("pci");
-  std::size_t told = 0;
+  std::size_t reported = 0;
   auto addresses = tree.names(folder);
   std::ranges::sort(addresses);  // of fixed width, and hexadecimal
   for (const auto& address : addresses) {
     const auto type = tree.number(folder + "/" + address + "/class");
     const auto vendor = tree.text(folder + "/" + address + "/vendor").value_or("");
-    if (!type || pci_address(address) != address || told == kMostDevices) continue;
+    if (!type || pci_address(address) != address || reported == kMostDevices) continue;
     // A virtual function is no part.
     if (tree.exists(folder + "/" + address + "/physfn")) continue;
     const auto kind = kind_of(vendor, static_cast<unsigned>(*type));
     if (kind.empty()) continue;
-    ++told;
+    ++reported;
     add_device(tree, address, kind, report);
   }
   report.line.end();

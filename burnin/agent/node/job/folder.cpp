@@ -110,10 +110,10 @@ Look look(const std::string& folder) {
 std::optional<Begun> begun(const std::string& folder) {
   const auto file = read_small(folder + "/job", 4096);
   if (!file) return std::nullopt;
-  const auto told = lines(*file);
-  if (told.size() != 3) return std::nullopt;
-  return Begun{std::string{told[0]}, number<std::uint64_t>(told[1]).value_or(0),
-               number<std::uint64_t>(told[2]).value_or(0)};
+  const auto reported = lines(*file);
+  if (reported.size() != 3) return std::nullopt;
+  return Begun{std::string{reported[0]}, number<std::uint64_t>(reported[1]).value_or(0),
+               number<std::uint64_t>(reported[2]).value_or(0)};
 }
 
 Result<std::string> checked_folder(std::string_view folder) {

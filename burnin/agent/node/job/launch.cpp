@@ -40,8 +40,8 @@ Result<Pipe> make_pipe() {
 /// Our own programs are found before anything else of their name.
 void set_environment(const JobOrder& order) {
   const auto self = link_target("/proc/self/exe").value_or("");
-  const char* told = std::getenv("PATH");
-  const std::string path = told != nullptr ? told : "/usr/local/bin:/usr/bin:/bin";
+  const char* reported = std::getenv("PATH");
+  const std::string path = reported != nullptr ? reported : "/usr/local/bin:/usr/bin:/bin";
   const auto beside = self.substr(0, self.rfind('/'));
   if (!beside.empty()) ::setenv("PATH", (beside + ":" + path).c_str(), 1);
   ::setenv("CUPEL_JOB", order.folder.c_str(), 1);

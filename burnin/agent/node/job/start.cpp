@@ -52,29 +52,29 @@ int say(const JobOrder& order, bool started, const JobStarted& job) {
 
 }  // namespace
 
-int complain(const Error& error) {
+int print_error(const Error& error) {
   write_all(STDERR_FILENO, "cupel-node: " + error.what + "\n");
   return error.code == Code::kInvalid ? kUsage : kCannotWrite;
 }
 
 int start_job(Arguments arguments) {
-  const auto told = order_of(arguments);
-  if (!told) return complain(told.error());
-  const auto& order = *told;
+  const auto reported = order_of(arguments);
+  if (!reported) return print_error(reported.error());
+  const auto& order = *reported;
   const auto started = order.folder + "/started";
   ::umask(022);
   const auto made = make_own_folder(order.folder);
-  if (!made) return complain(made.error());
+  if (!made) return print_error(made.error());
   if (::access(started.c_str(), F_OK) == 0) return say(order, false, {});
   if (::mkdir(started.c_str(), 0755) != 0) {
     if (errno == EEXIST) return say(order, false, {});
-    return complain(Error{Code::kFailed, started + ": " + std::strerror(errno)});
+    return print_error(Error{Code::kFailed, started + ": " + std::strerror(errno)});
   }
   const auto job = start_supervised(order);
   if (job) return say(order, true, *job);
   for (const char* file : {"/out", "/err"}) ::unlink((order.folder + file).c_str());
   ::rmdir(started.c_str());  // nothing runs: another try may
-  return complain(Error{job.error()}.within("start " + order.folder));
+  return print_error(Error{job.error()}.within("start " + order.folder));
 }
 
 }  // namespace cupel::agent

@@ -59,28 +59,28 @@ bool signal_keeper(const std::string& folder, pid_t keeper, int signal) {
 int stop_job(Arguments arguments) {
   constexpr std::array kChoices{Choice{.name = "--folder", .kind = Choice::Kind::kText}};
   const auto options = Options::read(kChoices, arguments);
-  if (!options) return complain(options.error());
-  const auto told = checked_folder(options->text("--folder"));
-  if (!told) return complain(told.error());
-  const auto& folder = *told;
+  if (!options) return print_error(options.error());
+  const auto reported = checked_folder(options->text("--folder"));
+  if (!reported) return print_error(reported.error());
+  const auto& folder = *reported;
   const auto safe = check_safe(folder);
-  if (!safe) return complain(safe.error());
+  if (!safe) return print_error(safe.error());
 
   auto seen =
       wait_while(folder, [](const Look& now) { return now.phase == Phase::starting; }, kToStart);
   if (at_work(seen)) {
     const auto mark = folder + "/stopped";
     if (::mkdir(mark.c_str(), 0755) != 0 && errno != EEXIST)
-      return complain(Error{Code::kFailed, mark + ": " + std::strerror(errno)});
+      return print_error(Error{Code::kFailed, mark + ": " + std::strerror(errno)});
     if (seen.keeper > 0 && !signal_keeper(folder, seen.keeper, SIGTERM))
-      return complain(Error{Code::kFailed, "stop " + folder + ": " + std::strerror(errno)});
+      return print_error(Error{Code::kFailed, "stop " + folder + ": " + std::strerror(errno)});
     seen = wait_while(folder, at_work, kToEnd);
     // A supervisor that does not do it is ended itself: its guard ends the rest.
     if (seen.keeper > 0) signal_keeper(folder, seen.keeper, SIGKILL);
   }
   const auto group = read_word(folder + "/cgroup").value_or("");
   if (seen.phase != Phase::unknown && !kill_strays(folder, group, kToKill))
-    return complain(Error{Code::kFailed, "stop " + folder + ": some of its processes live on"});
+    return print_error(Error{Code::kFailed, "stop " + folder + ": some of its processes live on"});
   JsonLine line{"stop"};
   line.add("folder", folder).add("state", to_string(look(folder).phase));
   return print(line) ? kDone : kCannotWrite;
@@ -90,7 +90,7 @@ int list_jobs(Arguments arguments) {
   constexpr std::array kChoices{
       Choice{.name = "--base", .kind = Choice::Kind::kText, .fallback = "/var/lib/cupel-node"}};
   const auto options = Options::read(kChoices, arguments);
-  if (!options) return complain(options.error());
+  if (!options) return print_error(options.error());
   const auto& base = options->text("--base");
   for (const auto& name : names_in(base)) {
     const auto folder = base + "/" + name;

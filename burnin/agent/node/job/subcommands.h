@@ -11,6 +11,6 @@ int stop_job(Arguments arguments);
 int list_jobs(Arguments arguments);
 
 /// Says what is wrong on standard error, and gives the exit status for it.
-int complain(const Error& error);
+int print_error(const Error& error);
 
 }  // namespace cupel::agent

@@ -167,15 +167,15 @@ void Supervisor::wait_for_news() {
 }
 
 void Supervisor::take_signals() {
-  signalfd_siginfo told{};
-  while (::read(signals_.number(), &told, sizeof told) == sizeof told) {
-    if (told.ssi_signo == SIGCHLD) {
+  signalfd_siginfo reported{};
+  while (::read(signals_.number(), &reported, sizeof reported) == sizeof reported) {
+    if (reported.ssi_signo == SIGCHLD) {
       reap(watched_);
       if (ending_ != Ending::none) family_gone_ = descendants(::getpid()).empty();
-    } else if (told.ssi_signo != SIGPIPE && told.ssi_signo != SIGHUP) {
+    } else if (reported.ssi_signo != SIGPIPE && reported.ssi_signo != SIGHUP) {
       if (!was_stopped())
-        err_.remark("ended: process " + std::to_string(told.ssi_pid) + " sent signal " +
-                    std::to_string(told.ssi_signo));
+        err_.remark("ended: process " + std::to_string(reported.ssi_pid) + " sent signal " +
+                    std::to_string(reported.ssi_signo));
       end(Ending::by_signal);
     }
   }
@@ -278,9 +278,10 @@ Result<JobStarted> start_supervised(const JobOrder& order) {
     if (got <= 0) break;
     heard.append(piece, static_cast<std::size_t>(got));
   }
-  const auto told = words(std::string_view{heard}.substr(heard.empty() ? 0 : 1));
-  if (heard.starts_with('+') && told.size() == 2)
-    return JobStarted{number<pid_t>(told[0]).value_or(0), number<pid_t>(told[1]).value_or(0)};
+  const auto reported = words(std::string_view{heard}.substr(heard.empty() ? 0 : 1));
+  if (heard.starts_with('+') && reported.size() == 2)
+    return JobStarted{number<pid_t>(reported[0]).value_or(0),
+                      number<pid_t>(reported[1]).value_or(0)};
   return Error{Code::kFailed,
                heard.starts_with('-') ? heard.substr(1) : "the supervisor ended before it began"};
 }

@@ -109,11 +109,11 @@ bool send(const std::string& path, std::uint64_t from, std::uint64_t count) {
 }  // namespace
 
 int tail_job(Arguments arguments) {
-  const auto told = wanted_of(arguments);
-  if (!told) return complain(told.error());
-  const auto& wanted = *told;
+  const auto reported = wanted_of(arguments);
+  if (!reported) return print_error(reported.error());
+  const auto& wanted = *reported;
   const auto safe = check_safe(wanted.folder);
-  if (!safe) return complain(safe.error());
+  if (!safe) return print_error(safe.error());
   const auto seen = wait_for_news(wanted);
   if (!seen) return kCannotWrite;
   // The guard has ended what was left already, unless it was killed as well.

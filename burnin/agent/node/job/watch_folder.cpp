@@ -17,8 +17,8 @@ FolderWatch::FolderWatch(const std::string& folder)
 
 bool FolderWatch::wait(pid_t keeper, std::chrono::milliseconds patience) {
   const bool goes_on = poll(keeper, changes_.number(), patience);
-  char told[4096];
-  while (changes_ && ::read(changes_.number(), told, sizeof told) > 0) {
+  char reported[4096];
+  while (changes_ && ::read(changes_.number(), reported, sizeof reported) > 0) {
   }
   return goes_on;
 }

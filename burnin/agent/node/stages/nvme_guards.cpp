@@ -126,9 +126,10 @@ Work<std::string> in_use(Node& node, NvmeDrive drive) {
   const auto mounts = node.tree.bytes("/proc/mounts", kMostTable);
   if (!mounts || mounts->size() == kMostTable) co_return "/proc/mounts cannot be read";
   if (is_listed(*mounts, drive.device)) co_return "it is mounted";
-  const auto told = co_await ask_for_mounts(node, drive.device);
-  if (told.status != 0) co_return "lsblk cannot tell whether it is mounted: " + printed(told);
-  for (const auto line : lines(told.out))
+  const auto reported = co_await ask_for_mounts(node, drive.device);
+  if (reported.status != 0)
+    co_return "lsblk cannot tell whether it is mounted: " + printed(reported);
+  for (const auto line : lines(reported.out))
     if (!quoted_in(line).empty()) co_return "it is mounted";
   co_return co_await pool_of(node, drive.device);
 }
@@ -156,10 +157,10 @@ Work<std::string> content(Node& node, NvmeDrive drive) {
 }
 
 Work<std::optional<std::vector<std::string>>> mounts_on(Node& node, NvmeDrive drive) {
-  const auto told = co_await ask_for_mounts(node, drive.device);
-  if (told.status != 0) co_return std::nullopt;
+  const auto reported = co_await ask_for_mounts(node, drive.device);
+  if (reported.status != 0) co_return std::nullopt;
   std::vector<std::string> places;
-  for (const auto line : lines(told.out)) places.emplace_back(quoted_in(line));
+  for (const auto line : lines(reported.out)) places.emplace_back(quoted_in(line));
   std::ranges::sort(places);
   places.erase(std::unique(places.begin(), places.end()), places.end());
   co_return places;

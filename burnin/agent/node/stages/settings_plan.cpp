@@ -78,12 +78,12 @@ Work<GaveUp> read_gpus(Node& node, SettingsPlan& plan) {
 }
 
 /// What it is now must be known, and must stand in a line of the record.
-bool is_told(std::string_view value) {
+bool is_reported(std::string_view value) {
   return !value.empty() && !value.contains("N/A") && !value.contains("NotSupported") &&
          !value.contains('|');
 }
 
-std::string untold(const GpuLine& gpu, std::string_view what) {
+std::string unreported(const GpuLine& gpu, std::string_view what) {
   return "gpu" + gpu.index + " does not report its " + std::string{what} +
          ": it cannot be put back";
 }
@@ -102,13 +102,13 @@ bool is_above(const std::string& value, const std::string& most) {
 
 GaveUp add_mode(SettingsPlan& plan, const GpuLine& gpu, const SettingWish& wish,
                 std::string_view what, const std::string& now) {
-  if (!is_told(now)) return untold(gpu, what);
+  if (!is_reported(now)) return unreported(gpu, what);
   add(plan, "gpu." + wish.name, gpu, now, wish.value == "on" ? "Enabled" : "Disabled");
   return {};
 }
 
 GaveUp add_power(SettingsPlan& plan, const GpuLine& gpu, const SettingWish& wish) {
-  if (!is_told(gpu.power)) return untold(gpu, "power limit");
+  if (!is_reported(gpu.power)) return unreported(gpu, "power limit");
   if (is_above(gpu.least, wish.value) || is_above(wish.value, gpu.most))
     return "gpu" + gpu.index + ": power_limit " + wish.value + " W is not between " + gpu.least +
            " and " + gpu.most + " W";

@@ -77,8 +77,8 @@ Work<std::string> look_at_gpus(Node& node, const ThermalOrder& order) {
   const auto listed = co_await node.programs.run(list);
   node.lines.evidence("gpus", "", list, listed);
   const auto limits = smi_command(order, {"-q", "-d", "TEMPERATURE"});
-  const auto told = co_await node.programs.run(limits);
-  node.lines.evidence("thresholds", "", limits, told);
+  const auto reported = co_await node.programs.run(limits);
+  node.lines.evidence("thresholds", "", limits, reported);
   co_return fields;
 }
 

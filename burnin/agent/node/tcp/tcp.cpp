@@ -221,7 +221,7 @@ Result<void> send(const Options& options) {
 }
 
 /// Not with the program's name in front: lines of a stage that begin with "cupel-" are its marks.
-int complain(const Error& error, int status) {
+int print_error(const Error& error, int status) {
   write_all(2, "tcp: " + error.what + "\n");
   return status;
 }
@@ -231,16 +231,16 @@ int complain(const Error& error, int status) {
 int measure_tcp(Arguments arguments) {
   const bool serves = !arguments.empty() && arguments.front() == "serve";
   const bool sends = !arguments.empty() && arguments.front() == "send";
-  if (!serves && !sends) return complain({Code::kInvalid, "expected serve or send"}, kUsage);
+  if (!serves && !sends) return print_error({Code::kInvalid, "expected serve or send"}, kUsage);
   const auto rows = serves ? std::span<const Choice>{kServeOptions} : kSendOptions;
   const auto options = Options::read(rows, arguments.subspan(1));
-  if (!options) return complain(options.error(), kUsage);
+  if (!options) return print_error(options.error(), kUsage);
   if (!options->operands().empty() || !options->command().empty())
-    return complain({Code::kInvalid, "an argument that belongs to no option"}, kUsage);
+    return print_error({Code::kInvalid, "an argument that belongs to no option"}, kUsage);
   if (sends && (!options->given("--to") || !options->given("--port")))
-    return complain({Code::kInvalid, "send needs --to and --port"}, kUsage);
+    return print_error({Code::kInvalid, "send needs --to and --port"}, kUsage);
   const auto ended = serves ? serve(*options) : send(*options);
-  return ended ? kDone : complain(ended.error(), kFoundOutNothing);
+  return ended ? kDone : print_error(ended.error(), kFoundOutNothing);
 }
 
 }  // namespace cupel::agent

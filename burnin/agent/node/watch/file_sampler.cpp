@@ -141,7 +141,7 @@ void watch_chip(const Tree& tree, const std::string& chip, std::map<std::string,
   const auto name = tree.text(chip + "/name").value_or("");
   const bool cpu = name == "coretemp" || name == "k10temp" || name == "zenpower";
   const int place = order[name]++;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const auto& file : tree.names(chip)) {
     if (!file.ends_with("_input")) continue;
     const auto input = file.substr(0, file.size() - 6);
@@ -156,7 +156,7 @@ void watch_chip(const Tree& tree, const std::string& chip, std::map<std::string,
         files.watch(tree, chip + "/" + file, drive, "temperature", kMilli, true);
     }
     const auto package = cpu ? package_of(tree, chip, input, place) : std::nullopt;
-    if (package && told.insert(*package).second)
+    if (package && reported.insert(*package).second)
       files.watch(tree, chip + "/" + file, *package, "temperature", kMilli);
   }
 }

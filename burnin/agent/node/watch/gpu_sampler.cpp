@@ -138,32 +138,32 @@ class Gpus : public Sampler {
     if (asked.empty()) return;
     std::vector<unsigned> ids;
     for (const auto& each : asked) ids.push_back(each.field);
-    const auto told = library_.fields(gpu.device, ids);
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      const auto& value = told[i].value;
+    const auto reported = library_.fields(gpu.device, ids);
+    for (std::size_t i = 0; i < reported.size(); ++i) {
+      const auto& value = reported[i].value;
       if (!value) continue;
       into.push_back(
           {gpu.part, asked[i].name, is_ratio(ids[i]) ? nvml::bit_error_rate(*value) : *value});
     }
-    if (first_ && slow) forget_what_it_lacks(gpu, asked, told);
+    if (first_ && slow) forget_what_it_lacks(gpu, asked, reported);
   }
 
   /// A GPU has links of one generation, or none: the counters of the other are no gap.
   void forget_what_it_lacks(Gpu& gpu, const std::vector<Asked>& asked,
-                            const std::vector<nvml::Answer<double>>& told) {
+                            const std::vector<nvml::Answer<double>>& reported) {
     std::set<int> generations;
-    for (std::size_t i = 0; i < told.size(); ++i)
-      if (told[i].value) generations.insert(asked[i].nvlink);
+    for (std::size_t i = 0; i < reported.size(); ++i)
+      if (reported[i].value) generations.insert(asked[i].nvlink);
     const bool linked = generations.contains(4) || generations.contains(5);
     bool said = false;
     std::set<unsigned> gone;
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      if (told[i].value) continue;
-      if (is_for_good(told[i].why)) gone.insert(asked[i].field);
+    for (std::size_t i = 0; i < reported.size(); ++i) {
+      if (reported[i].value) continue;
+      if (is_for_good(reported[i].why)) gone.insert(asked[i].field);
       if (asked[i].nvlink == 0 || generations.contains(asked[i].nvlink))
-        lack(gpu, asked[i].name, told[i].why);
+        lack(gpu, asked[i].name, reported[i].why);
       else if (!linked && !std::exchange(said, true))
-        lack(gpu, "NVLink's error counters", told[i].why);
+        lack(gpu, "NVLink's error counters", reported[i].why);
     }
     const auto is_gone = [&](const Asked& each) { return gone.contains(each.field); };
     std::erase_if(gpu.often, is_gone);

@@ -35,7 +35,7 @@ std::vector<KernelRecord> KernelLog::read(std::size_t most) {
     if (whole == rest_.npos && rest_.size() < sizeof buffer) continue;
     std::string record;
     const auto finish = [&] {
-      if (auto told = parse_record(record)) records.push_back(std::move(*told));
+      if (auto reported = parse_record(record)) records.push_back(std::move(*reported));
       record.clear();
     };
     for (const auto line : lines(std::string_view{rest_}.substr(0, whole))) {

@@ -28,8 +28,8 @@ PartNames::PartNames(const Tree& tree, const nvml::Library& library) {
   const auto count = library.works() ? library.count().value.value_or(0) : 0;
   for (unsigned i = 0; i < std::min(count, kMostGpus); ++i) {
     const auto gpu = library.device(i);
-    const auto told = gpu.value ? library.pci(*gpu.value).value : std::nullopt;
-    const auto address = told ? pci_address(*told) : std::nullopt;
+    const auto reported = gpu.value ? library.pci(*gpu.value).value : std::nullopt;
+    const auto address = reported ? pci_address(*reported) : std::nullopt;
     if (address) by_address_[*address] = "gpu" + std::to_string(i);
   }
   int next = 0;

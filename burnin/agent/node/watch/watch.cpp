@@ -171,15 +171,15 @@ void Watch::take(double now, const KernelMessage& message, const KernelRecord& r
   const bool first = summary_.add(message, part);
   // A flood that says nothing is told of once, and counted.
   if (message.weight == Weight::harmless && !first) return;
-  if (std::floor(now) != second_) told_in_second_ = 0;
+  if (std::floor(now) != second_) reported_in_second_ = 0;
   second_ = std::floor(now);
   // The first of its kind is told also in the middle of a flood.
-  const bool room = told_in_second_ < kMostTold && told_ < kMostInAll;
+  const bool room = reported_in_second_ < kMostTold && reported_ < kMostInAll;
   if (!room && !first) {
-    ++untold_;
+    ++unreported_;
     return;
   }
-  ++told_in_second_, ++told_;
+  ++reported_in_second_, ++reported_;
   if (message.weight != Weight::harmless) tell_all_around(now);
   say_message(now, message, part, record);
 }
@@ -208,7 +208,7 @@ void Watch::end(double now, bool stopped) {
   line.add("stopped", stopped);
   summary_.write(line);
   line.add("kernel_log", kernel_.works()).add("kernel_records", records_);
-  line.add("kernel_overruns", kernel_.overruns()).add("messages_untold", untold_);
+  line.add("kernel_overruns", kernel_.overruns()).add("messages_untold", unreported_);
   line.add("cpu_seconds", used).add("cpu_percent", now > 0 ? 100 * used / now : 0.0);
   line.array("unknown");
   for (const auto& gap : gaps())

@@ -57,7 +57,7 @@ class Watch {
   MessageReader reader_;
   std::vector<std::unique_ptr<Sampler>> samplers_;
   WatchSummary summary_;
-  std::uint64_t samples_ = 0, told_ = 0, untold_ = 0;
+  std::uint64_t samples_ = 0, reported_ = 0, unreported_ = 0;
   std::uint64_t records_ = 0;
   double next_slow_ = 0, next_print_ = 0;
   std::deque<std::string> before_{};  // the newest samples that were not printed
@@ -65,7 +65,7 @@ class Watch {
   std::size_t around_ = 0;            // bytes of samples that were printed for faults
   std::map<std::pair<std::string_view, std::string_view>, double> last_{};  // of what shows faults
   double second_ = -1;  // in which so many messages were told:
-  int told_in_second_ = 0;
+  int reported_in_second_ = 0;
 };
 
 /// `watch [--seconds N] [--every S] [--print S] [--slow S] [--root FOLDER] [--nvml FILE]`. Ends

@@ -149,8 +149,8 @@ bool is_aligned(const void* memory) { return reinterpret_cast<std::uintptr_t>(me
 extern "C" {
 
 std::size_t cublasLtGetVersion() {
-  const char* const told = std::getenv("FAKE_CUBLASLT_VERSION");
-  return told == nullptr ? 130'100 : static_cast<std::size_t>(std::atol(told));
+  const char* const reported = std::getenv("FAKE_CUBLASLT_VERSION");
+  return reported == nullptr ? 130'100 : static_cast<std::size_t>(std::atol(reported));
 }
 
 const char* cublasLtGetStatusString(cublasStatus_t status) {

@@ -16,10 +16,10 @@
 
 namespace cupel::api {
 
-class Desk {
+class RequestHandler {
  public:
   /// Errors: kStorage.
-  static Result<std::unique_ptr<Desk>> open(Shared& shared);
+  static Result<std::unique_ptr<RequestHandler>> open(Shared& shared);
 
   Answer answer(const Operation& operation, const Route& route, const Request& request);
 
@@ -67,9 +67,9 @@ class Desk {
   /// Errors: kNotFound; kStorage.
   Result<std::shared_ptr<const store::Run>> known_run(engine::RunId run);
 
-  Desk(Shared& shared, std::unique_ptr<store::Store> store, store::JournalReader journal,
-       store::JournalEnds ends, store::AuditLog audit, store::KeptReplies replies,
-       store::PendingRequests pending, Authenticator authenticator);
+  RequestHandler(Shared& shared, std::unique_ptr<store::Store> store, store::JournalReader journal,
+                 store::JournalEnds ends, store::AuditLog audit, store::KeptReplies replies,
+                 store::PendingRequests pending, Authenticator authenticator);
 
   Answer answer_to(const Operation& operation, const Route& route, const Request& request);
   std::optional<Problem> refusal(const Operation& operation, const Request& request,

@@ -1,4 +1,4 @@
-#include "orchestrator/api/desk.h"
+#include "orchestrator/api/request_handler.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -120,9 +120,10 @@ Answer list_answer(boost::json::array items, const std::string& next) {
   return json_answer(object);
 }
 
-Desk::Desk(Shared& shared, std::unique_ptr<store::Store> store, store::JournalReader journal,
-           store::JournalEnds ends, store::AuditLog audit, store::KeptReplies replies,
-           store::PendingRequests pending, Authenticator authenticator)
+RequestHandler::RequestHandler(Shared& shared, std::unique_ptr<store::Store> store,
+                               store::JournalReader journal, store::JournalEnds ends,
+                               store::AuditLog audit, store::KeptReplies replies,
+                               store::PendingRequests pending, Authenticator authenticator)
     : shared_{shared},
       store_{std::move(store)},
       journal_{std::move(journal)},
@@ -132,7 +133,7 @@ Desk::Desk(Shared& shared, std::unique_ptr<store::Store> store, store::JournalRe
       pending_{std::move(pending)},
       authenticator_{std::move(authenticator)} {}
 
-Result<std::unique_ptr<Desk>> Desk::open(Shared& shared) {
+Result<std::unique_ptr<RequestHandler>> RequestHandler::open(Shared& shared) {
   TRY(auto store, store::Store::open(shared.state));
   TRY(auto journal, store::JournalReader::open(shared.state));
   TRY(auto ends, store::JournalEnds::open(shared.state));
@@ -140,12 +141,13 @@ Result<std::unique_ptr<Desk>> Desk::open(Shared& shared) {
   TRY(auto replies, store::KeptReplies::open(shared.state));
   TRY(auto pending, store::PendingRequests::open(shared.state));
   TRY(auto tokens, store::AccessTokens::open(shared.state));
-  return std::unique_ptr<Desk>{new Desk{
+  return std::unique_ptr<RequestHandler>{new RequestHandler{
       shared, std::move(store), std::move(journal), std::move(ends), std::move(audit),
       std::move(replies), std::move(pending), Authenticator{std::move(tokens), shared.logins}}};
 }
 
-Answer Desk::answer(const Operation& operation, const Route& route, const Request& request) {
+Answer RequestHandler::answer(const Operation& operation, const Route& route,
+                              const Request& request) {
   const auto begun = std::chrono::steady_clock::now();
   Answer answer;
   try {
@@ -165,7 +167,8 @@ Answer Desk::answer(const Operation& operation, const Route& route, const Reques
   return answer;
 }
 
-Answer Desk::answer_to(const Operation& operation, const Route& route, const Request& request) {
+Answer RequestHandler::answer_to(const Operation& operation, const Route& route,
+                                 const Request& request) {
   Identity identity;
   if (!operation.login) {
     const auto site = shared_.site.get();
@@ -187,8 +190,8 @@ Answer Desk::answer_to(const Operation& operation, const Route& route, const Req
   return answer_of(operation.handle(*this, call));
 }
 
-std::optional<Problem> Desk::refusal(const Operation& operation, const Request& request,
-                                     const Identity& identity) const {
+std::optional<Problem> RequestHandler::refusal(const Operation& operation, const Request& request,
+                                               const Identity& identity) const {
   // By name: many tokens or sessions of one person are one share.
   if (auto problem = too_many("person " + identity.name)) return problem;
   if (!identity.may(operation.role))
@@ -202,7 +205,7 @@ std::optional<Problem> Desk::refusal(const Operation& operation, const Request& 
   return std::nullopt;
 }
 
-std::optional<Problem> Desk::too_many(const std::string& who) const {
+std::optional<Problem> RequestHandler::too_many(const std::string& who) const {
   if (shared_.rate.may(who, RequestRate::Clock::now())) return std::nullopt;
   return Problem{429,
                  "too-many",
@@ -211,7 +214,7 @@ std::optional<Problem> Desk::too_many(const std::string& who) const {
                  std::chrono::seconds{1}};
 }
 
-Answer Desk::change(const Operation& operation, Call& call) {
+Answer RequestHandler::change(const Operation& operation, Call& call) {
   const auto key = call.request.field("idempotency-key");
   if (!is_sound_key(key))
     return api::answer_of(
@@ -256,7 +259,7 @@ Answer Desk::change(const Operation& operation, Call& call) {
   return answer;
 }
 
-Result<std::shared_ptr<const RunHead>> Desk::head_of(engine::RunId run) {
+Result<std::shared_ptr<const RunHead>> RequestHandler::head_of(engine::RunId run) {
   if (const auto known = heads_.find(run); known != heads_.end()) return known->second;
   TRY(const auto page, journal_.page({.run = run, .kind = "run-started", .most = 1}));
   auto head = std::make_shared<RunHead>();
@@ -267,7 +270,7 @@ Result<std::shared_ptr<const RunHead>> Desk::head_of(engine::RunId run) {
   return heads_[run] = std::move(head);
 }
 
-Result<std::shared_ptr<const controller::Planned>> Desk::plan_of(const store::Run& run) {
+Result<std::shared_ptr<const controller::Planned>> RequestHandler::plan_of(const store::Run& run) {
   if (const auto known = plans_.find(run.id); known != plans_.end()) return known->second;
   const auto now = std::chrono::steady_clock::now();
   std::erase_if(unplanned_, [&](const auto& each) { return each.second.until <= now; });
@@ -284,7 +287,7 @@ Result<std::shared_ptr<const controller::Planned>> Desk::plan_of(const store::Ru
   return plans_[run.id] = *std::move(planned);
 }
 
-std::string Desk::rack_of(engine::RunId run, std::string_view node) {
+std::string RequestHandler::rack_of(engine::RunId run, std::string_view node) {
   if (run != 0)
     if (const auto head = head_of(run); head && *head)
       if (const auto place = (*head)->places.find(node); place != (*head)->places.end())
@@ -294,11 +297,11 @@ std::string Desk::rack_of(engine::RunId run, std::string_view node) {
   return known == nullptr ? std::string{} : known->rack;
 }
 
-bool Desk::sees(const Call& call, engine::RunId run, std::string_view node) {
+bool RequestHandler::sees(const Call& call, engine::RunId run, std::string_view node) {
   return call.identity.sees_all_racks() || call.identity.sees_rack(rack_of(run, node));
 }
 
-bool Desk::sees_part(const Identity& identity, engine::RunId run) {
+bool RequestHandler::sees_part(const Identity& identity, engine::RunId run) {
   if (identity.sees_all_racks()) return true;
   const auto head = head_of(run);
   if (head && !(*head)->places.empty())
@@ -310,13 +313,13 @@ bool Desk::sees_part(const Identity& identity, engine::RunId run) {
          });
 }
 
-bool Desk::sees_all(const Call& call, const store::Run& run) {
+bool RequestHandler::sees_all(const Call& call, const store::Run& run) {
   return call.identity.sees_all_racks() ||
          std::ranges::all_of(run.nodes,
                              [&](const std::string& node) { return sees(call, run.id, node); });
 }
 
-Result<std::shared_ptr<const store::Run>> Desk::known_run(engine::RunId run) {
+Result<std::shared_ptr<const store::Run>> RequestHandler::known_run(engine::RunId run) {
   TRY(const auto version, journal_.version());
   if (std::exchange(known_version_, version) != version) known_runs_.clear();
   if (const auto known = known_runs_.find(run); known != known_runs_.end()) return known->second;
@@ -325,7 +328,7 @@ Result<std::shared_ptr<const store::Run>> Desk::known_run(engine::RunId run) {
   return known_runs_[run] = std::make_shared<const store::Run>(std::move(read));
 }
 
-Result<std::shared_ptr<const store::Run>> Desk::run_for(const Call& call) {
+Result<std::shared_ptr<const store::Run>> RequestHandler::run_for(const Call& call) {
   const auto id = call.integer("run", 0);
   TRY(auto run, known_run(id));
   const bool seen = call.identity.sees_all_racks() ||
@@ -335,24 +338,25 @@ Result<std::shared_ptr<const store::Run>> Desk::run_for(const Call& call) {
   return run;
 }
 
-Result<std::string> Desk::moment() const {
+Result<std::string> RequestHandler::moment() const {
   TRY(const auto version, journal_.version());
   const auto second = std::chrono::floor<std::chrono::seconds>(report::wall_now());
   return fmt::format("{} {} {}", version, second.time_since_epoch().count(),
                      controller::status_mark(shared_.state));
 }
 
-Reply Desk::kept(const Call& call, const std::string& version, const std::function<Reply()>& make) {
+Reply RequestHandler::kept(const Call& call, const std::string& version,
+                           const std::function<Reply()>& make) {
   if (const auto* answer = kept_answer(call, version)) return *answer;
   return keep(call, version, make());
 }
 
-const Answer* Desk::kept_answer(const Call& call, std::string_view version) const {
+const Answer* RequestHandler::kept_answer(const Call& call, std::string_view version) const {
   const auto found = kept_.find(key_of(call));
   return found != kept_.end() && found->second.version == version ? &found->second.answer : nullptr;
 }
 
-Reply Desk::keep(const Call& call, std::string version, Reply reply) {
+Reply RequestHandler::keep(const Call& call, std::string version, Reply reply) {
   auto* answer = std::get_if<Answer>(&reply);
   if (answer == nullptr || answer->status != 200 || !answer->body) return reply;
   answer->fields.emplace_back("ETag", tag_of(*answer));
@@ -373,7 +377,8 @@ Reply Desk::keep(const Call& call, std::string version, Reply reply) {
   return reply;
 }
 
-Result<void> Desk::note(const Identity& identity, std::string_view what, boost::json::object data) {
+Result<void> RequestHandler::note(const Identity& identity, std::string_view what,
+                                  boost::json::object data) {
   log::info({}, what, fmt::format("by {} from {}", identity.name, identity.origin));
   auto noted = audit_.append({.who = identity.name,
                               .origin = identity.origin,
@@ -383,7 +388,8 @@ Result<void> Desk::note(const Identity& identity, std::string_view what, boost::
   return noted;
 }
 
-void Desk::note_refusal(const Request& request, std::string_view what, std::string_view token) {
+void RequestHandler::note_refusal(const Request& request, std::string_view what,
+                                  std::string_view token) {
   const auto address = address_of(request);
   if (!shared_.refusals.may(address, RequestRate::Clock::now())) return;
   boost::json::object data;
