@@ -137,7 +137,8 @@ TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun
 
 /// Where nothing was swapped, too, the failed stage is run again, and not those that passed.
 TEST_F(RequalifyTest, MeasuresAgainWhatFailedAfterASwapAndSaysThatThePartSitsWhereItWas) {
-  plant({{.kind = FaultKind::gpu_slow_link, .part = "gpu3", .gen = 4}});
+  plant(
+      {{.kind = FaultKind::gpu_remap_failed, .part = "gpu3"}});  // which counts nothing, see below
   const auto failed = site.run(
       {"run", "qualify.yaml", "--nodes", "v01-n01", "--no-console", "--programs-on-nodes"}, 240s);
   ASSERT_EQ(failed.status, 1) << failed.out << failed.err;
