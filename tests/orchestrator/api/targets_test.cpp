@@ -39,7 +39,8 @@ TEST_F(Targets, PrometheusDiscoversTheNodesThatItsTokenMaySee) {
         "scrape_configs:\n  - job_name: nodes\n    http_sd_configs:\n      - url: "
         "https://127.0.0.1:" +
             std::to_string(endpoint().port()) +
-            "/metrics/targets?port=9400\n        authorization: {type: Bearer, credentials_file: token}\n"
+            "/metrics/targets?port=9400\n        authorization: {type: Bearer, credentials_file: "
+            "token}\n"
             "        tls_config: {ca_file: " +
             (state() / "service-certificate.pem").string() + R"(, server_name: localhost}
     relabel_configs:
