@@ -103,7 +103,7 @@ class ApiDocument : public ApiTest {
     // 503 is the answer for a BMC that nothing listens for.
     if (!operation.path.ends_with("/locate") || heard.status != 503)
       EXPECT_NE(heard.status / 100, 5) << method << " " << target << " " << body << "\n"
-                                     << heard.body;
+                                       << heard.body;
     EXPECT_GE(heard.status, 200) << method << " " << target;
     return heard;
   }
