@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 18> kNodeKeys{
     "breaker",    "second_breaker",  "outlet",    "bmc",
     "ssh",        "serial",          "host_name", "second_outlet",
     "slurm_name", "kubernetes_name", "boot",      "scheduler",
-    "os",   "network"};
+    "os",         "network"};
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).

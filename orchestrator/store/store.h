@@ -1,8 +1,8 @@
 #pragma once
 // The durable memory of one admin node: runs, their events, who holds which node, which keys were
 // seen. SQLite in WAL mode in one directory, or PostgreSQL where the directory's store.yaml names a
-// server; evidence lies as files named by their SHA-256 in the directory, or in a table of the server.
-// Blocking, each call a few milliseconds (an fsync). SOCI stays behind this header.
+// server; evidence lies as files named by their SHA-256 in the directory, or in a table of the
+// server. Blocking, each call a few milliseconds (an fsync). SOCI stays behind this header.
 #include <filesystem>
 #include <functional>
 #include <memory>

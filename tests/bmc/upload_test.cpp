@@ -179,8 +179,8 @@ class SilentDisk {
  public:
   explicit SilentDisk(const std::filesystem::path& file)
       : group_{::fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY)} {
-    works_ = group_ >= 0 && ::fanotify_mark(group_, FAN_MARK_ADD, FAN_ACCESS_PERM, AT_FDCWD,
-                                            file.c_str()) == 0;
+    works_ = group_ >= 0 &&
+             ::fanotify_mark(group_, FAN_MARK_ADD, FAN_ACCESS_PERM, AT_FDCWD, file.c_str()) == 0;
   }
   SilentDisk(const SilentDisk&) = delete;
   SilentDisk& operator=(const SilentDisk&) = delete;
@@ -205,7 +205,8 @@ TEST_F(Uploads, ADiskThatReturnsNothingIsNamedWithItsFile) {
 
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, Code::kTimeout) << answer.error().what;
-  EXPECT_THAT(answer.error().what, HasSubstr(image.path().string() + ": the disk returned nothing"));
+  EXPECT_THAT(answer.error().what,
+              HasSubstr(image.path().string() + ": the disk returned nothing"));
   EXPECT_EQ(server->connections(), 0);
 }
 
