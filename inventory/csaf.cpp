@@ -4,7 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -15,7 +19,8 @@
 namespace cupel::inventory {
 namespace {
 
-constexpr std::size_t kMostProducts = 50'000, kMostVulnerabilities = 10'000, kLongest = 256;
+constexpr std::size_t kMostProducts = 50'000, kMostVulnerabilities = 10'000, kLongest = 256,
+                      kMostNamed = 1'000'000, kMostCompared = 4'000'000;
 
 /// Short, and without what moves a terminal's cursor.
 std::string clean(std::string_view text) {
@@ -102,9 +107,44 @@ class Products {
 
 /// By product and branch.
 struct Branch {
-  std::string fixed{};                  // the latest of all vulnerabilities
-  std::vector<std::string> affected{};  // these versions, each with all before it
+  std::set<std::string, std::less<>> fixed{};
+  std::set<std::string, std::less<>> affected{};  // these versions, each with all before it
+  std::set<std::pair<std::string, std::string>> ranges{};  // affected: from the first up to before
+                                                           // the second
+  std::size_t compared() const { return fixed.size() * (affected.size() + ranges.size()); }
 };
+
+/// "1.2" of 1.2.9.
+std::string_view two_numbers(std::string_view version) {
+  const auto first = version.find('.');
+  return first == version.npos ? version : version.substr(0, version.find('.', first + 1));
+}
+
+/// Whether the fix of one vulnerability is affected by another. A version without a lower bound
+/// says nothing of maintained branches before its own.
+bool is_affected(const std::string& version, const Branch& branch) {
+  return std::ranges::any_of(branch.affected,
+                             [&](const std::string& each) {
+                               return two_numbers(each) == two_numbers(version) &&
+                                      !(compare_versions(version, each) > 0);
+                             }) ||
+         std::ranges::any_of(branch.ranges, [&](const auto& range) {
+           return compare_versions(version, range.first) >= 0 &&
+                  compare_versions(version, range.second) < 0;
+         });
+}
+
+bool has_later(const std::set<std::string, std::less<>>& versions, const std::string& than) {
+  return std::ranges::any_of(
+      versions, [&](const std::string& each) { return compare_versions(each, than) > 0; });
+}
+
+std::string latest_of(const std::set<std::string, std::less<>>& versions) {
+  std::string latest;
+  for (const auto& each : versions)
+    if (latest.empty() || compare_versions(each, latest) > 0) latest = each;
+  return latest;
+}
 
 class Versions {
  public:
@@ -121,16 +161,26 @@ class Versions {
 
   void write(Advisory& advisory) const {
     for (const auto& [key, branch] : branches_) {
-      const auto is_affected = [&](const std::string& version) {
-        return !(compare_versions(branch.fixed, version) > 0);
-      };
-      const bool has_fix =
-          !branch.fixed.empty() && std::ranges::none_of(branch.affected, is_affected);
-      if (has_fix)
-        advisory.fixed.push_back({key.first, branch.fixed});
-      else if (!branch.affected.empty())
-        advisory.without_fix.push_back(joined(key.first, branch.affected.back()));
+      const auto last = latest_of(branch.affected);
+      if (last.empty() || has_later(branch.fixed, last)) {
+        for (const auto& each : branch.fixed)
+          if (!is_affected(each, branch)) advisory.fixed.push_back({key.first, each});
+      } else {
+        advisory.without_fix.push_back(joined(key.first, last));
+        advisory.affected.push_back({key.first, last});
+      }
     }
+  }
+
+  /// Why there are too many of them; empty: there are not.
+  std::string excess() const {
+    if (named_ > kMostNamed) return fmt::format("its lists name more than {} versions", kMostNamed);
+    std::size_t compared = 0;
+    for (const auto& [key, branch] : branches_) compared += branch.compared();
+    return compared > kMostCompared
+               ? fmt::format("its fixed and affected versions make {} pairs: at most {}", compared,
+                             kMostCompared)
+               : std::string{};
   }
 
  private:
@@ -139,11 +189,18 @@ class Versions {
     return value == nullptr ? &none : value;
   }
 
+  /// Each product once, as often as the list may name it.
   template <class Act>
-  void each_of(const json::array& ids, Act act) const {
+  void each_of(const json::array& ids, Act act) {
+    std::set<const Product*> products;
     for (const auto& id : ids)
       if (id.is_string())
-        if (const auto* product = products_.of(clean(id.get_string()))) act(*product);
+        if (const auto* product = products_.of(clean(id.get_string()))) products.insert(product);
+    for (const auto* product : products) {
+      named_ += product->versions.size() + 1;
+      if (named_ > kMostNamed) return;
+      act(*product);
+    }
   }
 
   Branch& branch_of(const Product& product, const std::string& version) {
@@ -151,8 +208,7 @@ class Versions {
   }
 
   void raise(const Product& product, const std::string& version) {
-    auto& fixed = branch_of(product, version).fixed;
-    if (fixed.empty() || compare_versions(version, fixed) > 0) fixed = version;
+    branch_of(product, version).fixed.insert(version);
   }
 
   void add_fixed(const Product& product) {
@@ -162,11 +218,17 @@ class Versions {
   }
 
   void add_affected(const Product& product) {
-    for (const auto& each : product.versions)
-      if (each.kind == VersionBound::below)
+    std::string from;
+    for (const auto& each : product.versions) {
+      if (each.kind == VersionBound::from) {
+        from = each.version;
+      } else if (each.kind == VersionBound::below) {
         raise(product, each.version);
-      else if (each.kind != VersionBound::from)
-        branch_of(product, each.version).affected.push_back(each.version);
+        if (!from.empty()) branch_of(product, each.version).ranges.emplace(from, each.version);
+      } else {
+        branch_of(product, each.version).affected.insert(each.version);
+      }
+    }
   }
 
   /// "Update to V2.9.2 or later version" (3.2.3.12, vendor_fix).
@@ -180,6 +242,7 @@ class Versions {
 
   const Products& products_;
   std::map<std::pair<std::string, std::string>, Branch> branches_{};
+  std::size_t named_ = 0;
 };
 
 /// All that is wrong with the document as a whole.
@@ -232,10 +295,9 @@ const ProductWords* words_of(const std::string& product) {
   return nullptr;
 }
 
-bool is_same_branch(const FloorRow& one, const FloorRow& other) {
-  return one.component == other.component && one.branch == other.branch &&
-         one.models == other.models;
-}
+using BranchKey = std::tuple<std::string, std::string, std::vector<std::string>>;
+
+BranchKey key_of(const FloorRow& row) { return {row.component, row.branch, row.models}; }
 
 /// The row as the floor parts branches: "1.2" of 1.2.9 where it has that.
 FloorRow in_its_branch(FloorRow row, const SecurityFloor& floor) {
@@ -246,6 +308,78 @@ FloorRow in_its_branch(FloorRow row, const SecurityFloor& floor) {
       row.branch = known.branch;
   }
   return row;
+}
+
+/// Nothing where the product is not meant, or is of no component that Cupel knows.
+std::optional<FloorRow> row_of(const FixedVersion& fixed, const Advisory& advisory,
+                               const FloorChoice& choice) {
+  const bool meant = choice.product.empty() || fits_pattern(choice.product, fixed.product);
+  const auto* words = choice.component.empty() ? words_of(fixed.product) : nullptr;
+  if (!meant || (choice.component.empty() && words == nullptr)) return std::nullopt;
+  FloorRow row{.component = words == nullptr ? choice.component : std::string{words->component},
+               .branch = {},
+               .at_least = {},
+               .models = words == nullptr || !choice.models.empty() ? choice.models : words->models,
+               .advisory = shortened(advisory.publisher + " " + advisory.id, kLongest),
+               .date = advisory.date,
+               .source = advisory.title};
+  row.at_least = without_chip(row.component, fixed.version);
+  row.branch = first_number(row.at_least);
+  if (row.component == "connectx" && !is_connectx_train(row.at_least)) return std::nullopt;
+  return row;
+}
+
+std::string name_of(const FloorRow& row) { return fmt::format("{} {}", row.component, row.branch); }
+
+/// Whether a row of the same parts takes over what is before its version.
+bool has_later_row(const SecurityFloor& floor, const FloorRow& row) {
+  return std::ranges::any_of(floor.rows, [&](const FloorRow& other) {
+    return other.component == row.component && other.models == row.models &&
+           compare_versions(other.at_least, row.at_least) > 0;
+  });
+}
+
+using Places = std::map<BranchKey, std::size_t>;
+
+/// The latest of each branch, in their order.
+std::vector<FloorRow> latest_rows(const std::vector<FloorRow>& rows, const SecurityFloor& floor,
+                                  std::vector<std::string>& left_out) {
+  std::vector<FloorRow> latest;
+  Places places;
+  for (const auto& each : rows) {
+    auto row = in_its_branch(each, floor);
+    const auto [at, fresh] = places.try_emplace(key_of(row), latest.size());
+    if (fresh) {
+      latest.push_back(std::move(row));
+      continue;
+    }
+    auto& known = latest[at->second];
+    if (row.at_least == known.at_least) continue;
+    if (compare_versions(row.at_least, known.at_least) > 0) std::swap(row, known);
+    left_out.push_back(fmt::format("{} {}", row.component, row.at_least));
+  }
+  return latest;
+}
+
+/// Of the rows that the floor had before: `before` of them.
+void drop_unfixed(const std::vector<FloorRow>& unfixed, const Places& places, std::size_t before,
+                  FloorMerge& merge) {
+  auto& rows = merge.floor.rows;
+  std::set<std::size_t, std::greater<>> gone;
+  std::vector<std::string> earlier;  // also affected: nothing is lost
+  for (const auto& each : latest_rows(unfixed, merge.floor, earlier)) {
+    const auto at = places.find(key_of(each));
+    if (at == places.end() || at->second >= before) continue;
+    const auto& known = rows[at->second];
+    if (!(compare_versions(known.at_least, each.at_least) <= 0)) continue;
+    const bool goes = has_later_row(merge.floor, known);
+    merge.changes.push_back(fmt::format("{}: {} is affected and has no fix: {}", name_of(each),
+                                        each.at_least,
+                                        goes ? "the row goes, and the next later one counts"
+                                             : "the row stays, since there is no later one"));
+    if (goes) gone.insert(at->second);
+  }
+  for (const auto index : gone) rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 }  // namespace
@@ -267,6 +401,8 @@ Result<Advisory> parse_csaf(std::string_view text) {
                     .title = text_of(root, "document/title")};
   Versions versions{products};
   for (const auto& each : list_at(root, "vulnerabilities")) versions.add(each);
+  if (const auto excess = versions.excess(); !excess.empty())
+    return Error{Code::kInvalid, fmt::format("no CSAF 2.0 advisory to take in: {}", excess)};
   versions.write(advisory);
   return advisory;
 }
@@ -274,54 +410,43 @@ Result<Advisory> parse_csaf(std::string_view text) {
 FloorImport floor_rows(const Advisory& advisory, const FloorChoice& choice) {
   FloorImport import;
   for (const auto& each : advisory.fixed) {
-    const bool meant = choice.product.empty() || fits_pattern(choice.product, each.product);
-    const auto* words = choice.component.empty() ? words_of(each.product) : nullptr;
-    if (!meant || (choice.component.empty() && words == nullptr)) {
+    if (auto row = row_of(each, advisory, choice))
+      import.rows.push_back(*std::move(row));
+    else
       import.left_out.push_back(joined(each.product, each.version));
-      continue;
-    }
-    FloorRow row{
-        .component = words == nullptr ? choice.component : std::string{words->component},
-        .branch = std::string{first_number(each.version)},
-        .at_least = each.version,
-        .models = words == nullptr || !choice.models.empty() ? choice.models : words->models,
-        .advisory = shortened(advisory.publisher + " " + advisory.id, kLongest),
-        .date = advisory.date,
-        .source = advisory.title};
-    const auto known = std::ranges::find_if(
-        import.rows, [&](const FloorRow& other) { return is_same_branch(other, row); });
-    if (known == import.rows.end())
-      import.rows.push_back(std::move(row));
-    else if (compare_versions(row.at_least, known->at_least) > 0)
-      *known = std::move(row);
   }
+  for (const auto& each : advisory.affected)
+    if (auto row = row_of(each, advisory, choice)) import.unfixed.push_back(*std::move(row));
   return import;
 }
 
-FloorMerge merged(SecurityFloor floor, const std::vector<FloorRow>& rows) {
-  FloorMerge merge;
-  for (const auto& each : rows) {
-    const auto row = in_its_branch(each, floor);
-    const auto known = std::ranges::find_if(
-        floor.rows, [&](const FloorRow& other) { return is_same_branch(other, row); });
-    const auto name = fmt::format("{} {}", row.component, row.branch);
-    if (known == floor.rows.end()) {
-      merge.changes.push_back(fmt::format("{}: at least {}, new", name, row.at_least));
-      floor.rows.push_back(row);
+FloorMerge merged(SecurityFloor floor, const FloorImport& import) {
+  FloorMerge merge{.floor = std::move(floor)};
+  auto& rows = merge.floor.rows;
+  const auto before = rows.size();
+  Places places;
+  for (std::size_t i = 0; i < rows.size(); ++i) places.try_emplace(key_of(rows[i]), i);
+  for (auto& row : latest_rows(import.rows, merge.floor, merge.left_out)) {
+    const auto [at, fresh] = places.try_emplace(key_of(row), rows.size());
+    if (fresh) {
+      merge.changes.push_back(fmt::format("{}: at least {}, new", name_of(row), row.at_least));
+      rows.push_back(std::move(row));
       continue;
     }
-    const auto order = compare_versions(row.at_least, known->at_least);
-    if (order > 0) {
-      merge.changes.push_back(
-          fmt::format("{}: at least {}, was {}", name, row.at_least, known->at_least));
-      *known = row;
-    } else {
-      merge.changes.push_back(
-          fmt::format("{}: stays at {}, the advisory has {}", name, known->at_least, row.at_least));
+    auto& known = rows[at->second];
+    const auto order = compare_versions(row.at_least, known.at_least);
+    if (order == std::partial_ordering::unordered) {
+      merge.left_out.push_back(fmt::format("{} {}", row.component, row.at_least));
+      continue;
     }
+    auto change =
+        order > 0 ? fmt::format("at least {}, was {}", row.at_least, known.at_least)
+                  : fmt::format("stays at {}, the advisory has {}", known.at_least, row.at_least);
+    merge.changes.push_back(fmt::format("{}: {}", name_of(row), change));
+    if (order > 0) known = std::move(row);
   }
-  std::ranges::stable_sort(floor.rows, {}, &FloorRow::component);
-  merge.floor = std::move(floor);
+  drop_unfixed(import.unfixed, places, before, merge);
+  std::ranges::stable_sort(rows, {}, &FloorRow::component);
   return merge;
 }
 

@@ -56,6 +56,11 @@ void check_row(YamlFields& fields, const FloorRow& row) {
   if (!row.branch.empty() && !row.at_least.empty() && !own_branch)
     fields.report(fields.place("at_least"),
                   fmt::format("at_least {} is not of branch {}", row.at_least, row.branch));
+  if (row.component == "connectx" && !row.at_least.empty() && !is_connectx_train(row.at_least))
+    fields.report(fields.place("at_least"),
+                  fmt::format("at_least {} is not two numbers such as 43.8002: the chip's number "
+                              "does not belong to it",
+                              printable(row.at_least)));
   if (!row.date.empty() && (row.date.size() != 10 || !utc_of(row.date)))
     fields.report(fields.place("date"), "date is no day such as 2026-05-19");
   // Two families of BMCs number their versions each in its own way.

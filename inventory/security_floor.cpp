@@ -55,25 +55,44 @@ bool is_in_branch(std::string_view version, std::string_view branch) {
 
 using Rows = std::vector<const FloorRow*>;
 
-/// Those that name the part's model; where none does, those that name none.
-Rows rows_for(std::string_view component, const Part& part, std::span<const FloorRow> all) {
+/// A BIOS has no model of its own: it is that of the machine, as the node and its BMC name it.
+std::vector<std::string_view> models_of(std::string_view component, const Part& part,
+                                        const Seen& seen) {
+  if (component != "bios") return {part.model};
+  std::vector<std::string_view> models;
+  for (const auto& parts : {seen.by_node, seen.by_bmc})
+    for (const auto& each : parts)
+      if (each.kind == PartKind::system && !each.model.empty()) models.push_back(each.model);
+  return models;
+}
+
+/// Those that name one of the models; where none does, those that name none.
+Rows rows_for(std::string_view component, const std::vector<std::string_view>& models,
+              std::span<const FloorRow> all) {
   Rows named, others;
   for (const auto& row : all) {
     if (row.component != component) continue;
-    const bool fits = std::ranges::any_of(
-        row.models, [&](const std::string& each) { return fits_pattern(each, part.model); });
+    const bool fits = std::ranges::any_of(row.models, [&](const std::string& pattern) {
+      return std::ranges::any_of(models,
+                                 [&](const auto model) { return fits_pattern(pattern, model); });
+    });
     if (fits) named.push_back(&row);
     if (row.models.empty()) others.push_back(&row);
   }
   return named.empty() ? others : named;
 }
 
+/// Of two rows of a branch, whose patterns both fit, the later version counts.
+bool is_nearer(const FloorRow& one, const FloorRow& other) {
+  if (one.branch.size() != other.branch.size()) return one.branch.size() > other.branch.size();
+  return compare_versions(one.at_least, other.at_least) > 0;
+}
+
 /// The row of the version's own branch, the longest that fits; nullptr: there is none.
 const FloorRow* row_of_branch(const Rows& rows, std::string_view version) {
   const FloorRow* found = nullptr;
   for (const auto* row : rows)
-    if (is_in_branch(version, row->branch) &&
-        (found == nullptr || row->branch.size() > found->branch.size()))
+    if (is_in_branch(version, row->branch) && (found == nullptr || is_nearer(*row, *found)))
       found = row;
   return found;
 }
@@ -109,7 +128,8 @@ bool judge_component(std::string_view component, const FloorSite& floor, const S
     const auto chip = chip_of(component, part->firmware);
     auto version = std::string_view{part->firmware}.substr(chip.size());
     if (component == kConnectx && chip.empty()) version = {};
-    const auto standing = standing_of(rows_for(component, *part, floor.rows), version);
+    const auto standing =
+        standing_of(rows_for(component, models_of(component, *part, seen), floor.rows), version);
     all = all && standing.known;
     if (standing.below != nullptr)
       below.push_back({std::string{component}, part->name, part->firmware,
@@ -130,6 +150,19 @@ const FloorComponent* floor_component(std::string_view name) {
 
 std::string_view first_number(std::string_view version) {
   return version.substr(0, version.find('.'));
+}
+
+bool is_connectx_train(std::string_view version) {
+  const auto dot = version.find('.');
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  };
+  return dot != version.npos && is_number(version.substr(0, dot)) &&
+         is_number(version.substr(dot + 1));
+}
+
+std::string_view without_chip(std::string_view component, std::string_view version) {
+  return version.substr(chip_of(component, version).size());
 }
 
 FloorLook judge_floor(const FloorSite& floor, const Seen& seen) {

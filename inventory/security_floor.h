@@ -65,6 +65,12 @@ struct FloorLook {
 /// The branch that a version belongs to where no row says otherwise: "535" of "535.309.01".
 std::string_view first_number(std::string_view version);
 
+/// Two numbers, "43.8002": a version of connectx without its chip's number.
+bool is_connectx_train(std::string_view version);
+
+/// Without the chip's number: "43.8002" of "28.43.8002" where the component is connectx.
+std::string_view without_chip(std::string_view component, std::string_view version);
+
 /// A version of a branch is held against that branch's row. One of a branch without a row, and
 /// before some row, is held against the next later row: a branch that gets no fix is below the
 /// floor. What cannot be ordered is not read.

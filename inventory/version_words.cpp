@@ -48,6 +48,7 @@ void add_constraint(std::string_view text, VersionBounds& bounds) {
        {">", VersionBound::from},
        {"=", VersionBound::exact}}};
   text = trimmed(text);
+  if (text.starts_with('!')) return;  // what is left out says nothing of the rest
   auto kind = VersionBound::exact;
   for (const auto& [sign, meant] : kSigns)
     if (text.starts_with(sign)) {
@@ -63,7 +64,7 @@ void add_constraint(std::string_view text, VersionBounds& bounds) {
 /// A range as CSAF 2.0 has it (3.1.2.3.2): `vers`, or the vers-like specifier.
 bool is_range(std::string_view text) {
   return text.starts_with("vers:") || text.starts_with('<') || text.starts_with('>') ||
-         text.starts_with('=') || text.contains('|');
+         text.starts_with('=') || text.starts_with('!') || text.contains('|');
 }
 
 VersionBounds bounds_of_range(std::string_view text) {

@@ -89,7 +89,7 @@ Result<Taken> take(const FloorWish& wish) {
   if (!advisory) return std::move(advisory).error().within(printable(wish.file));
   Taken taken{.advisory = *std::move(advisory)};
   taken.import = inventory::floor_rows(taken.advisory, wish.choice);
-  if (!taken.import.rows.empty()) return taken;
+  if (!taken.import.rows.empty() || !taken.import.unfixed.empty()) return taken;
   std::string why = "it names no fixed version";
   if (!taken.import.left_out.empty())
     why = fmt::format(
@@ -122,8 +122,14 @@ Exit take_in(const Context& context, const FloorWish& wish) {
   auto taken = take(wish);
   if (!taken) return print_error(context, taken.error(), Exit::invalid);
   TRY(auto floor, floor_or_exit(context, wish.floor));
-  const auto merge = inventory::merged(std::move(floor), taken->import.rows);
+  const auto merge = inventory::merged(std::move(floor), taken->import);
+  auto& left_out = taken->import.left_out;
+  left_out.insert(left_out.end(), merge.left_out.begin(), merge.left_out.end());
   const auto yaml = inventory::to_yaml(merge.floor);
+  // What its own reader refuses is not written.
+  std::vector<inventory::Problem> problems;
+  if (!inventory::parse_floor(yaml, "the raised floor", problems))
+    return print_error(context, problems);
   // One that a site has written is not lost to the shipped one.
   if (!wish.out.empty() && wish.out != wish.floor && is_there(wish.out))
     return print_error(

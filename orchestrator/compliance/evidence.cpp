@@ -1,6 +1,7 @@
 #include "orchestrator/compliance/evidence.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "burnin/stage.h"
 
@@ -34,12 +35,12 @@ bool is_blamed(const record::NodeRecord& record, const std::string& step) {
   });
 }
 
-/// A component below the floor is known, even where another part of it was not read.
+/// A component below the floor is known, even where another part of it was not read. What the
+/// newest audit did not read, an older one does not prove: the version may be another by now.
 void take_floor(const inventory::FloorLook& look, engine::RunId run, NodeEvidence& into) {
-  NodeEvidence own;
-  for (const auto& component : look.read) own.floor[component] = {run, true};
-  for (const auto& each : look.below) own.floor[each.component] = {run, false};
-  into.floor.insert(own.floor.begin(), own.floor.end());
+  if (std::exchange(into.has_floor, true)) return;
+  for (const auto& component : look.read) into.floor[component] = {run, true};
+  for (const auto& each : look.below) into.floor[each.component] = {run, false};
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct NodeEvidence {
   std::map<std::string, Ran, std::less<>> stages{};
   /// By component: whether it was at or above the floor of that run.
   std::map<std::string, Ran, std::less<>> floor{};
+  bool has_floor = false;  // a newer run's audit decides alone, also of what it could not read
 };
 
 using Evidence = std::map<std::string, NodeEvidence, std::less<>>;

@@ -232,7 +232,9 @@ Result<void> AccessTokens::note_use(std::string_view id, WallTime now) {
   return guarded("cannot write the token's last use", [&]() -> Result<void> {
     const std::string key{id};
     const auto time = count_of(now);
+    Writing writing{sql};
     sql << "UPDATE access_token SET used = :time WHERE id = :id", soci::use(time), soci::use(key);
+    writing.commit();
     return ok();
   });
 }

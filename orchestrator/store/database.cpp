@@ -48,13 +48,24 @@ std::string_view said_by_sqlite(std::string_view fault) {
   return fault;
 }
 
+/// Knows its state folder. SQLite's own name of the file would not do: it follows links.
+struct FileSession final : soci::sqlite3_session_backend {
+  using sqlite3_session_backend::sqlite3_session_backend;
+  std::filesystem::path folder{};
+};
+
+struct FileFactory final : soci::backend_factory {
+  soci::details::session_backend* make_session(
+      const soci::connection_parameters& parameters) const override {
+    return new FileSession{parameters};  // SOCI's to delete
+  }
+};
+
+FileSession& own(soci::session& sql) { return *static_cast<FileSession*>(sql.get_backend()); }
+
 /// The state folder of a session that open_session() opened; empty: a copy's.
-std::filesystem::path folder_of(soci::session& sql) {
-  if (is_postgresql(sql)) return folder_of_server(sql);
-  auto* backend = static_cast<soci::sqlite3_session_backend*>(sql.get_backend());
-  const char* name = sqlite_api::sqlite3_db_filename(backend->conn_, "main");
-  const std::filesystem::path file{name == nullptr ? "" : name};
-  return file.filename() == kDatabase ? file.parent_path() : std::filesystem::path{};
+const std::filesystem::path& folder_of(soci::session& sql) {
+  return is_postgresql(sql) ? folder_of_server(sql) : own(sql).folder;
 }
 
 }  // namespace
@@ -67,11 +78,13 @@ void open_session(soci::session& sql, const std::filesystem::path& folder, Acces
   if (!server) throw std::runtime_error{server.error().what};
   if (*server) return open_postgresql(sql, **server, read_only, folder);
   open_file_session(sql, folder / kDatabase, access);
+  own(sql).folder = folder;
 }
 
 void open_file_session(soci::session& sql, const std::filesystem::path& file, Access access) {
-  sql.open(soci::sqlite3, "db=\"" + file.string() + "\" timeout=10" +
-                              (access == Access::read_only ? " readonly=1" : ""));
+  static const FileFactory kFactory{};
+  sql.open(kFactory, "db=\"" + file.string() + "\" timeout=10" +
+                         (access == Access::read_only ? " readonly=1" : ""));
 }
 
 Error storage_error(std::string_view what, std::string_view thrown) {

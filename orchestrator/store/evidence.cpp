@@ -180,8 +180,15 @@ void each_evidence_file(
 }
 
 Result<std::string> Store::keep_evidence(std::string_view bytes) {
-  return guarded("cannot keep evidence",
-                 [&] { return store::keep_evidence(database_->sql, folder_, bytes); });
+  auto& sql = database_->sql;
+  return guarded("cannot keep evidence", [&]() -> Result<std::string> {
+    // A file is found after a move, too; a row of the place that the store left is not.
+    if (!is_postgresql(sql)) return store::keep_evidence(sql, folder_, bytes);
+    Writing writing{sql};
+    TRY(auto hash, store::keep_evidence(sql, folder_, bytes));
+    writing.commit();
+    return hash;
+  });
 }
 
 Result<std::string> Store::evidence(std::string_view hash) const {

@@ -58,10 +58,12 @@ Result<std::optional<KeptReply>> KeptReplies::claim(const KeptReply& asked) {
 Result<void> KeptReplies::keep(const KeptReply& reply) {
   auto& sql = connection_->sql;
   return guarded("cannot keep the reply", [&]() -> Result<void> {
+    Writing writing{sql};
     sql << "UPDATE kept_reply SET status = :status, location = :location, body = :body WHERE who = "
            ":who AND key = :key",
         soci::use(reply.status), soci::use(reply.location), soci::use(reply.body),
         soci::use(reply.who), soci::use(reply.key);
+    writing.commit();
     return ok();
   });
 }
@@ -69,8 +71,10 @@ Result<void> KeptReplies::keep(const KeptReply& reply) {
 Result<void> KeptReplies::drop(const KeptReply& reply) {
   auto& sql = connection_->sql;
   return guarded("cannot drop the request", [&]() -> Result<void> {
+    Writing writing{sql};
     sql << "DELETE FROM kept_reply WHERE who = :who AND key = :key", soci::use(reply.who),
         soci::use(reply.key);
+    writing.commit();
     return ok();
   });
 }

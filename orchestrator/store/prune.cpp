@@ -148,12 +148,18 @@ class Leftovers {
     each_evidence_row(sql, [&](const EvidenceRow& row) {
       if (!named.contains(row.hash)) unnamed.push_back(row);
     });
+    if (!dry_ && !unnamed.empty()) remove_rows_of(sql, unnamed);
     for (const auto& row : unnamed) {
-      if (!dry_) remove_evidence_row(sql, row.hash);
       ++files;
       bytes += static_cast<std::uintmax_t>(row.bytes);
     }
     evidence_files(sql, named);
+  }
+
+  static void remove_rows_of(soci::session& sql, const std::vector<EvidenceRow>& rows) {
+    Writing writing{sql};
+    for (const auto& row : rows) remove_evidence_row(sql, row.hash);
+    writing.commit();
   }
 
   /// No controller lives: what is half written stays so.

@@ -10,10 +10,12 @@ Result<void> begin_numbers_at(const std::filesystem::path& folder, engine::RunId
     open_session(sql, folder);
     const auto before = run - 1;
     if (before <= 0) return ok();
+    Writing writing{sql};
     // As if that one had been there and was removed: its number is not given again.
     sql << "INSERT INTO pruned (run, playbook, began, ended, at, asked_by) VALUES (:run, '', 0, 0, "
            "0, '')",
         soci::use(before);
+    writing.commit();
     return ok();
   });
 }

@@ -46,10 +46,12 @@ Result<void> keep_secret(const Store& store, RunId run, const std::string& id,
   return guarded("cannot write a step's secret", [&]() -> Result<void> {
     soci::session sql;
     open_session(sql, store.folder());
+    Writing writing{sql};
     sql << "INSERT INTO step_secret (run, id, text) VALUES (:run, :id, :text) ON CONFLICT (run, "
            "id) "
            "DO UPDATE SET text = excluded.text",
         soci::use(run), soci::use(id), soci::use(text);
+    writing.commit();
     return ok();
   });
 }

@@ -145,6 +145,35 @@ TEST(Csaf, RefusesWhatIsNoReleasedDocumentAndSaysAllReasons) {
   EXPECT_EQ(cut.error().code, Code::kMalformed);
 }
 
+TEST(Csaf, RefusesMoreVersionsThanCanBeComparedInSeconds) {
+  constexpr int kProducts = 70, kEach = 30;
+  std::string leaves, ids;
+  for (int product = 0; product < kProducts; ++product) {
+    std::string range = "vers:x/";
+    for (int i = 0; i < kEach; ++i)
+      range += fmt::format("{}=1.{}", i == 0 ? "" : "|", 1000 + product * kEach + i);
+    leaves += fmt::format(
+        R"({}{{"category": "product_version_range", "name": "{}", "product": {{"name": "x", "product_id": "{}"}}}})",
+        product == 0 ? "" : ",", range, product);
+    ids += fmt::format(R"({}"{}")", product == 0 ? "" : ",", product);
+  }
+  const auto status = [](const std::string& fixed, const std::string& affected) {
+    return fmt::format(R"({{"product_status": {{"fixed": [{}], "known_affected": [{}]}}}})", fixed,
+                       affected);
+  };
+  const auto tree = vendor(branch("product_name", "P", leaves));
+
+  const auto refused = parse_csaf(document(tree, status(ids, ids)));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kInvalid);
+  EXPECT_THAT(refused.error().what,
+              HasSubstr("its fixed and affected versions make 4410000 pairs: at most 4000000"));
+  EXPECT_THAT(parsed(document(tree, status(R"("0", "0", "0")", ""))).fixed,
+              ::testing::SizeIs(kEach))
+      << "a product that a list repeats counts once";
+}
+
 TEST(Csaf, ValuesOfOtherTypesAreAsAbsentAndControlCharactersGo) {
   const auto advisory = parsed(document(
       R"({"branches": [7, {"category": 3, "branches": "x"}, {"category": "product_name", "name": "run\u001bc",
@@ -194,9 +223,9 @@ TEST(FloorRows, ALaterVersionRaisesTheFloorAndAnEarlierOneDoesNot) {
                              {.component = "driver", .branch = "580", .at_least = "580.159.03"}}};
 
   const auto merge =
-      merged(floor, {{.component = "driver", .branch = "595", .at_least = "595.71.05"},
-                     {.component = "driver", .branch = "580", .at_least = "580.65.06"},
-                     {.component = "cuda", .branch = "13", .at_least = "13.1"}});
+      merged(floor, {.rows = {{.component = "driver", .branch = "595", .at_least = "595.71.05"},
+                              {.component = "driver", .branch = "580", .at_least = "580.65.06"},
+                              {.component = "cuda", .branch = "13", .at_least = "13.1"}}});
 
   EXPECT_THAT(merge.changes,
               ElementsAre("driver 595: at least 595.71.05, was 595.58.03",
@@ -212,10 +241,58 @@ TEST(FloorRows, GoToTheBranchThatTheFloorHas) {
                             {{.component = "runc", .branch = "1.2", .at_least = "1.2.8"},
                              {.component = "runc", .branch = "1.3", .at_least = "1.3.6"}}};
 
-  const auto merge = merged(floor, {{.component = "runc", .branch = "1", .at_least = "1.2.9"}});
+  const auto merge =
+      merged(floor, {.rows = {{.component = "runc", .branch = "1", .at_least = "1.2.9"}}});
 
   EXPECT_THAT(merge.changes, ElementsAre("runc 1.2: at least 1.2.9, was 1.2.8"));
   EXPECT_EQ(merge.floor.rows.size(), 2u);
+}
+
+TEST(FloorRows, EachFixedVersionGoesToItsBranchAndWhatGoesToNoneIsLeftOut) {
+  const auto tree =
+      vendor(branch("product_name", "runc",
+                    leaf("1.2.9", "runc 1.2.9", "a") + "," + leaf("1.3.7", "runc 1.3.7", "b") +
+                        "," + leaf("1.4.4", "runc 1.4.4", "c")));
+  const auto import = floor_rows(
+      parsed(document(tree, R"({"product_status": {"fixed": ["a", "c", "b", "a"]}})")), {});
+  const SecurityFloor two{"ours",
+                          {{.component = "runc", .branch = "1.2", .at_least = "1.2.8"},
+                           {.component = "runc", .branch = "1.3", .at_least = "1.3.6"}}};
+
+  EXPECT_THAT(merged(two, import).changes,
+              ElementsAre("runc 1.2: at least 1.2.9, was 1.2.8",
+                          "runc 1.3: at least 1.3.7, was 1.3.6", "runc 1: at least 1.4.4, new"));
+  EXPECT_THAT(merged({}, import).left_out, ElementsAre("runc 1.2.9", "runc 1.3.7"));
+}
+
+TEST(FloorRows, ARowWhoseVersionIsAffectedWithoutAFixGoesWhereALaterOneTakesOver) {
+  const SecurityFloor floor{"ours",
+                            {{.component = "driver", .branch = "590", .at_least = "590.48.01"},
+                             {.component = "driver", .branch = "595", .at_least = "595.71.05"}}};
+  const FloorImport import{
+      .unfixed = {{.component = "driver", .branch = "590", .at_least = "590.48.01"},
+                  {.component = "driver", .branch = "595", .at_least = "595.80.01"}}};
+
+  const auto merge = merged(floor, import);
+
+  EXPECT_THAT(merge.changes,
+              ElementsAre("driver 590: 590.48.01 is affected and has no fix: the row goes, and the "
+                          "next later one counts",
+                          "driver 595: 595.80.01 is affected and has no fix: the row stays, since "
+                          "there is no later one"));
+  ASSERT_EQ(merge.floor.rows.size(), 1u);
+  EXPECT_EQ(merge.floor.rows[0].branch, "595");
+}
+
+TEST(FloorRows, OfConnectxAreWithoutTheChipsNumber) {
+  const Advisory advisory{.fixed = {{"ConnectX-7", "28.46.3008"}, {"ConnectX-7", "1.2.3.4"}}};
+
+  const auto import = floor_rows(advisory, {});
+
+  ASSERT_EQ(import.rows.size(), 1u);
+  EXPECT_EQ(import.rows[0].at_least, "46.3008");
+  EXPECT_EQ(import.rows[0].branch, "46");
+  EXPECT_THAT(import.left_out, ElementsAre("ConnectX-7 1.2.3.4"));
 }
 
 TEST(VersionWords, AreRangesAndSentences) {
@@ -225,6 +302,8 @@ TEST(VersionWords, AreRangesAndSentences) {
       {"< V8.18.13", {{below, "8.18.13"}}},
       {"vers:intdot/>=4.0|<4.2.0", {{from, "4.0"}, {below, "4.2.0"}}},
       {"vers:intdot/<=4.2.0", {{up_to, "4.2.0"}}},
+      {"vers:intdot/!=1.3|<1.4", {{below, "1.4"}}},
+      {"!=1.3", {}},
       {"vers:all/*", {}},
       {"vers:", {}},
       {"46.3008 or newer", {{from, "46.3008"}}},

@@ -155,6 +155,41 @@ TEST(SecurityFloor, ABmcIsHeldAgainstRowsOfItsOwnModel) {
   EXPECT_THAT(ilo.read, IsEmpty());
 }
 
+TEST(SecurityFloor, ABiosIsHeldAgainstRowsOfTheMachinesModel) {
+  const auto rows = floor_of(
+                        "  - {component: bios, at_least: 2.4.1, models: [\"*R760*\"], "
+                        "advisory: DSA-2, date: \"2026-01-01\"}\n")
+                        .rows;
+  const auto bios = part(PartKind::firmware, "bios", "2.1.5");
+  const auto system = [](const char* model) { return part(PartKind::system, "system", "", model); };
+
+  const auto by_node = judged({bios, system("PowerEdge R760")}, {}, rows);
+  const auto by_bmc = judged({bios}, {system("PowerEdge R760")}, rows);
+  const auto other = judged({bios, system("PowerEdge R660")}, {}, rows);
+
+  EXPECT_EQ(by_node.below.at(0).at_least, "2.4.1");
+  EXPECT_THAT(by_node.read, ElementsAre("bios"));
+  EXPECT_EQ(by_bmc.below, by_node.below);
+  EXPECT_THAT(other.below, IsEmpty());
+  EXPECT_THAT(other.read, IsEmpty());
+}
+
+TEST(SecurityFloor, OfTwoRowsOfABranchTheLaterVersionCountsInAnyOrder) {
+  const FloorRow early{
+      .component = "connectx", .branch = "43", .at_least = "43.1000", .models = {"MT*"}},
+      late{.component = "connectx", .branch = "43", .at_least = "43.8002", .models = {"MT4129"}};
+  const std::vector<Part> card{part(PartKind::hca, "mlx5_0", "28.43.2000", "MT4129")};
+
+  EXPECT_EQ(judged(card, {}, {early, late}).below.at(0).at_least, "28.43.8002");
+  EXPECT_EQ(judged(card, {}, {late, early}).below.at(0).at_least, "28.43.8002");
+}
+
+TEST(SecurityFloorFile, RefusesAConnectxRowWithTheChipsNumber) {
+  EXPECT_THAT(problems_of("floor: ours\nrows:\n  - {component: connectx, at_least: 28.46.3008, "
+                          "advisory: A, date: \"2026-01-01\"}\n"),
+              HasSubstr("at_least 28.46.3008 is not two numbers such as 43.8002"));
+}
+
 TEST(SecurityFloor, SaysPartsOfOneVersionOnce) {
   const auto look = judged({part(PartKind::firmware, "driver", "535.54.03"),
                             part(PartKind::hca, "mlx5_0", "28.39.2048", "MT4129"),

@@ -144,6 +144,28 @@ TEST_F(AuditStepTest, HoldsVersionsAgainstTheSecurityFloor) {
   EXPECT_EQ(record::floor_from(&ended->found.at("security_floor")), look);
 }
 
+TEST_F(AuditStepTest, HoldsABiosAgainstTheRowsOfItsMachinesModel) {
+  auto seen = gpus(2);
+  seen.push_back({.kind = PartKind::system, .name = "system", .model = "PowerEdge R760"});
+  seen.push_back({.kind = PartKind::firmware, .name = "bios", .firmware = "2.1.5"});
+  saw("node-facts", std::move(seen));
+  inventory.floor = {.rows = {{.component = "bios",
+                               .branch = "2",
+                               .at_least = "2.4.1",
+                               .models = {"*R760*"},
+                               .advisory = "DSA-2",
+                               .date = "2026-01-01"}}};
+
+  const auto ended = audit();
+
+  ASSERT_TRUE(ended);
+  const inventory::FloorLook look{
+      .policy = "warn",
+      .read = {"bios"},
+      .below = {{"bios", "bios", "2.1.5", "2.4.1", "DSA-2", "2026-01-01"}}};
+  EXPECT_EQ(record::floor_from(&ended->found.at("security_floor")), look);
+}
+
 TEST_F(AuditStepTest, UsesTheNewestReading) {
   saw("gpu-facts", gpus(2));
   saw("gpu-facts@after", gpus(1));

@@ -140,6 +140,14 @@ TEST(ComplianceAnswers, TheNewestAuditsFloorCounts) {
   EXPECT_EQ(answer(list_of(kDriver), evidence).rows.front().status, Status::proven);
 }
 
+TEST(ComplianceAnswers, AnOlderAuditProvesNothingOfWhatTheNewestDidNotRead) {
+  Evidence evidence;
+  take(audited({"connectx"}, {}), 13, evidence["n1"]);
+  take(audited({"driver"}, {}), 12, evidence["n1"]);
+
+  EXPECT_EQ(answer(list_of(kDriver), evidence).rows.front().status, Status::not_run);
+}
+
 TEST(ComplianceLists, RefuseAFloorOfWhatNoRunReads) {
   const auto all = problems_of(R"(list: l
 title: T

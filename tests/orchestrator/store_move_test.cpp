@@ -16,6 +16,7 @@
 #include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/kept_replies.h"
 #include "orchestrator/store/tables.h"
 #include "tests/orchestrator/store_fixture.h"
 
@@ -415,6 +416,27 @@ TEST_F(MoveTest, WhoOpenedTheStoreBeforeItWasMovedWritesNothingThatWouldBeLost) 
   EXPECT_EQ(back.list().value().front().revoked, WallTime{});
   EXPECT_EQ(revoked(back), "done");
   EXPECT_EQ(open()->pinned("ssh:n1"), "SHA256:one");
+}
+
+TEST_F(MoveTest, IsLookedForInTheStateFolderThoughTheDatabaseIsALinkToAnother) {
+  CUPEL_OF_SQLITE_ALONE();
+  ASSERT_NE(open(), nullptr);
+  const auto linked = folder_ / "linked";
+  fs::create_directory(linked);
+  fs::create_symlink(folder_ / "cupel.db", linked / "cupel.db");
+  auto tokens = AccessTokens::open(linked).value();
+  auto replies = KeptReplies::open(linked).value();
+  const KeptReply reply{};
+  ASSERT_TRUE(tokens.note_use("t", time_of(7)));
+  ASSERT_TRUE(replies.keep(reply));
+
+  ASSERT_TRUE(write_file(linked / "store.moving", "sqlite\n"));
+
+  for (const auto& written :
+       {tokens.note_use("t", time_of(7)), replies.keep(reply), replies.drop(reply)}) {
+    ASSERT_FALSE(written);
+    EXPECT_THAT(written.error().what, HasSubstr("is being moved"));
+  }
 }
 
 TEST_F(MoveTest, WhatPostgresqlDoesNotKeepIsNamedAndTheStoreStays) {
