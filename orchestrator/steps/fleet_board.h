@@ -26,10 +26,9 @@ class FleetBoard {
   };
 
   /// What the nodes of this profile have reached at their first look (first_looks.h), as far as the
-  /// run's journal goes. Learned anew
-  /// when a quarter more has come, or `whole`: nobody else is at work, a twentieth. Of a run with
-  /// few nodes, nodes of earlier runs stand beside them, which never weigh more than the run's own.
-  /// Errors: kStorage.
+  /// run's journal goes. Learned anew when a quarter more has come, or `whole`: nobody else is at
+  /// work, a twentieth. Of a run with few nodes, nodes of earlier runs stand beside them, which
+  /// never weigh more than the run's own. Errors: kStorage.
   Result<std::shared_ptr<const Learned>> learned(store::Store& store, engine::RunId run,
                                                  const inventory::Inventory& inventory,
                                                  const std::string& profile,
