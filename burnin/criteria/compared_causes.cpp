@@ -165,6 +165,10 @@ void mark_repeated(std::vector<Compared>& compared, std::span<const Compared> be
   }
 }
 
+void mark_confirmed(Compared& now, const Compared& before, const std::string& when) {
+  now.again = look_text(when, before);
+}
+
 void put_below_known(std::vector<Cause>& causes) {
   std::erase_if(causes, [&](const Cause& each) {
     return is_compared(each) && std::ranges::any_of(causes, [&](const Cause& known) {

@@ -20,6 +20,9 @@ std::vector<Cause> causes_of(const std::vector<Compared>& compared);
 void mark_repeated(std::vector<Compared>& compared, std::span<const Compared> before,
                    const std::string& when);
 
+/// Names in an outlier the look `before` at the same number: "its first look (2500 GB/s, ...)".
+void mark_confirmed(Compared& now, const Compared& before, const std::string& when);
+
 /// Of a number that stood out once: the stage has to run again.
 bool is_to_be_repeated(const Cause& cause);
 

@@ -164,11 +164,11 @@ Result<FleetComparison> compared_with_fleet(store::Store& store, FleetBoard& boa
   const auto findings = findings_to_compare(record);
   if (!has_rates(findings)) return result;
   if (criteria.judge) {
-    TRY(const auto learned,
+    TRY(result.learned,
         board.learned(store, run, inventory, node.profile, criteria.limits(), whole));
-    result.compared = burnin::compare(learned->reference, findings);
-    result.evidence = learned->evidence;
-    result.words = words_of(*learned, criteria);
+    result.compared = burnin::compare(result.learned->reference, findings);
+    result.evidence = result.learned->evidence;
+    result.words = words_of(*result.learned, criteria);
   }
   if (criteria.history) {
     TRY(const auto earlier, earlier_of(store, run, node, record));

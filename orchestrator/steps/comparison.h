@@ -1,6 +1,7 @@
 #pragma once
 // A node's numbers beside those of the run's other nodes and of its own earlier runs: what a
 // verdict takes from outside the node's record, and how it is made again of what was kept.
+#include <memory>
 #include <vector>
 
 #include "burnin/criteria/own_history.h"
@@ -10,6 +11,11 @@
 namespace cupel::steps {
 
 struct FleetComparison {
+  burnin::FleetReference reference() const {
+    return learned ? learned->reference : burnin::FleetReference{};
+  }
+
+  std::shared_ptr<const FleetBoard::Learned> learned{};  // null: nodes are not compared
   std::vector<burnin::Compared> compared{};
   std::string evidence{};                // of what was learned of the fleet; empty: nothing was
   std::vector<engine::RunId> history{};  // earlier runs that it was compared with

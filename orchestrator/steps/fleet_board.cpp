@@ -63,10 +63,12 @@ Result<void> FleetBoard::catch_up(const store::Store& store, engine::RunId run,
   if (events.empty()) return ok();
   const auto last = events.back().sequence;
   std::erase_if(events, [](const engine::Event& event) {
-    return event.kind != engine::EventKind::step_ended || event.node.empty();
+    const bool counts = event.kind == engine::EventKind::step_ended || is_tried_by_a_person(event);
+    return !counts || event.node.empty();
   });
   record::hand_out(store, events);
   for (const auto& event : events) {
+    if (!first_looks_.takes(event)) continue;
     const auto* node = inventory.node(event.node);
     if (node != nullptr) take(profiles_[node->profile], event);
   }

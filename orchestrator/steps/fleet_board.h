@@ -11,6 +11,7 @@
 #include "burnin/criteria/fleet_reference.h"
 #include "inventory/fwd.h"
 #include "orchestrator/record/node_record.h"
+#include "orchestrator/steps/first_looks.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::steps {
@@ -24,10 +25,10 @@ class FleetBoard {
     int earlier = 0;         // nodes of earlier runs, where this one has few
   };
 
-  /// What the nodes of this profile have reached, as far as the run's journal goes. Learned anew
-  /// when a quarter more has come, or `whole`: nobody else is at work, a twentieth. Of a run with
-  /// few nodes, nodes of earlier runs stand beside them, which never weigh more than the run's own.
-  /// Errors: kStorage.
+  /// What the nodes of this profile have reached at their first look (first_looks.h), as far as the
+  /// run's journal goes. Learned anew when a quarter more has come, or `whole`: nobody else is at
+  /// work, a twentieth. Of a run with few nodes, nodes of earlier runs stand beside them, which
+  /// never weigh more than the run's own. Errors: kStorage.
   Result<std::shared_ptr<const Learned>> learned(store::Store& store, engine::RunId run,
                                                  const inventory::Inventory& inventory,
                                                  const std::string& profile,
@@ -58,6 +59,7 @@ class FleetBoard {
   void take(OfProfile& of, const engine::Event& event);
 
   std::int64_t read_ = 0;  // events up to this one
+  FirstLooks first_looks_{};
   std::map<std::string, OfProfile, std::less<>> profiles_{};
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "base/json.h"
@@ -18,6 +19,7 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/steps/comparison.h"
+#include "orchestrator/steps/first_looks.h"
 #include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/second_look.h"
@@ -96,11 +98,13 @@ class Recomputer {
   /// The newest verdict of each node; and what all nodes measured, by profile.
   void gather() {
     std::map<std::string, const Event*, std::less<>> newest;
+    FirstLooks first_looks;
     for (const auto& event : events_) {
       by_node_[event.node].push_back(&event);
+      const bool is_first = first_looks.takes(event);
       if (event.kind != engine::EventKind::step_ended) continue;
       if (event.data.contains("verdict")) newest[event.node] = &event;
-      const auto* node = request_.whole ? inventory_.node(event.node) : nullptr;
+      const auto* node = request_.whole && is_first ? inventory_.node(event.node) : nullptr;
       if (node != nullptr) take_samples(event, samples_[node->profile]);
     }
     for (const auto& [node, event] : newest) verdicts_.push_back(judged_of(*event));
@@ -146,22 +150,23 @@ class Recomputer {
     return burnin::fleet_criteria(found->with);
   }
 
-  Result<std::vector<burnin::Compared>> with_fleet(const Judged& judged,
-                                                   const inventory::Node& node,
-                                                   const burnin::FindingsByStage& findings,
-                                                   const burnin::FleetCriteria& criteria) {
-    std::vector<burnin::Compared> compared;
-    if (!criteria.judge) return compared;
+  /// What the node is compared with; without any series where it is not compared.
+  Result<std::shared_ptr<const burnin::FleetReference>> reference_of(
+      const Judged& judged, const inventory::Node& node, const burnin::FleetCriteria& criteria) {
+    const auto none = std::make_shared<const burnin::FleetReference>();
+    if (!criteria.judge) return none;
     if (request_.whole) {
-      auto [learned, fresh] = learned_.try_emplace(node.profile);
-      if (fresh) learned->second = samples_[node.profile].learn(criteria.limits());
-      return burnin::compare(learned->second, findings);
+      auto& learned = learned_[node.profile];
+      if (!learned)
+        learned = std::make_shared<const burnin::FleetReference>(
+            samples_[node.profile].learn(criteria.limits()));
+      return learned;
     }
     const auto evidence = text_in(*judged.event, "evidence");
-    if (evidence.empty()) return compared;
+    if (evidence.empty()) return none;
     TRY(const auto text, store_.evidence(evidence));
-    TRY(const auto reference, record::fleet_reference_from(text));
-    return burnin::compare(reference, findings);
+    TRY(auto reference, record::fleet_reference_from(text));
+    return std::make_shared<const burnin::FleetReference>(std::move(reference));
   }
 
   Result<Recomputed> again(const Judged& judged, const inventory::Node& node) {
@@ -171,7 +176,8 @@ class Recomputer {
     name_missing_parts(record, inventory_, node, state_);
     const auto findings = findings_to_compare(record);
     TRY(const auto criteria, criteria_of(node, judged.event->step));
-    TRY(result.compared, with_fleet(judged, node, findings, criteria));
+    TRY(const auto reference, reference_of(judged, node, criteria));
+    result.compared = burnin::compare(*reference, findings);
     if (criteria.history && !judged.history.empty()) {
       TRY(auto earlier, earlier_of(store_, request_.run, node, record));
       std::set<engine::RunId> missing(judged.history.begin(), judged.history.end());
@@ -188,16 +194,18 @@ class Recomputer {
       std::ranges::move(own, std::back_inserter(result.compared));
     }
     TRY(mark_repeated(store_, request_.run, node.name, record, result.compared));
-    if (const auto look = second_look_of(events_before(node.name, judged.event->sequence))) {
+    const auto look = second_look_of(events_before(node.name, judged.event->sequence));
+    if (look) {
       const EventsOf events_of = [&](const std::string& other) {
         return Result<std::vector<Event>>{events_before(other, judged.events + 1)};
       };
-      TRY(hold_against_first_look(*look, events_of, result.compared));
+      TRY(hold_against_first_look(*look, node.name, events_of, *reference, result.compared));
     }
     auto differences = version_differences(inventory_, node, state_);
     std::ranges::move(warm_rack(inventory_, node, state_), std::back_inserter(differences));
     std::ranges::move(burnin::causes_of(result.compared), std::back_inserter(differences));
     result.now = decide(profile_of(node), record, std::move(differences));
+    if (look) leave_open_what_is_new(*look, result.now);
     result.now.slow = burnin::slow_ones(result.compared);
     // As the run's own report: with what stages behind the verdict have read of the events, too.
     if (burnin::causes().asks_for_order(result.now.causes))
@@ -213,7 +221,7 @@ class Recomputer {
   std::map<std::string, std::vector<const Event*>, std::less<>> by_node_{};
   std::vector<Judged> verdicts_{};
   std::map<std::string, burnin::FleetSamples> samples_{};
-  std::map<std::string, burnin::FleetReference> learned_{};
+  std::map<std::string, std::shared_ptr<const burnin::FleetReference>> learned_{};
   engine::RunState state_{};
   std::size_t next_ = 0;
 };

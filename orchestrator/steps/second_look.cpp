@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "burnin/criteria/compared_causes.h"
-#include "burnin/criteria/fleet_measures.h"
-#include "burnin/criteria/robust.h"
+#include "burnin/criteria/fleet_reference.h"
 #include "burnin/undo.h"
 #include "inventory/node.h"
 #include "inventory/node_range.h"
 #include "orchestrator/engine/event_data.h"
+#include "orchestrator/engine/fold.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
+#include "orchestrator/record/node_record.h"
+#include "orchestrator/steps/first_looks.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
 
@@ -28,8 +29,9 @@ using playbooks::PlannedStep;
 using playbooks::StepKind;
 using Strings = std::vector<std::string>;
 
-/// So many healthy nodes are measured beside one: the second is for the case that the first fails.
-constexpr std::size_t kBeside = 2;
+/// So many healthy nodes are measured beside one: one is enough, the others are for the case that
+/// it fails, or is slow by then.
+constexpr std::size_t kBeside = 4;
 
 /// What is over when this step begins, and changes nothing of the machine.
 bool leaves_as_it_is(const PlannedStep& step) {
@@ -70,58 +72,77 @@ bool went_on(const NodeState& node, const PlannedStep& judging) {
       node.steps.end(), [](const StepState& each) { return each.attempt > 0; });
 }
 
-enum class Reach {
-  none,       // handed over, not measured, or the stage cannot be done again
-  judged,     // its verdict is being made
-  sent_back,  // it does the stage again
-};
-
-/// Whether a node can still be measured again in the stage.
-Reach reach_of(const engine::RunState& run, const std::string& name, std::string_view stage,
-               const PlannedStep& judging) {
+/// Whether the node has done the stage, its verdict is not given yet, and it can still be measured
+/// again in it. `may_be_busy`: it may be doing it just now.
+bool is_in_reach(const engine::RunState& run, const std::string& name, std::string_view stage,
+                 const PlannedStep& judging, bool may_be_busy) {
   const auto node = run.nodes.find(name);
-  if (node == run.nodes.end()) return Reach::none;
+  if (node == run.nodes.end()) return false;
   const auto* measured = repeatable(node->second, stage, judging);
   const auto* judged = step_of(node->second, judging.name);
-  if (measured == nullptr || judged == nullptr || judged->attempt == 0) return Reach::none;
-  if (went_on(node->second, judging)) return Reach::none;
-  if (!measured->over()) return Reach::sent_back;
-  const bool is_open =
-      measured->phase == StepState::Phase::done && judged->phase == StepState::Phase::running;
-  return is_open ? Reach::judged : Reach::none;
+  if (measured == nullptr || judged == nullptr || judged->attempt == 0) return false;
+  if (went_on(node->second, judging) || judged->over()) return false;
+  if (may_be_busy) return true;
+  return measured->phase == StepState::Phase::done && judged->phase == StepState::Phase::running;
 }
 
-/// Who is measured beside whom: every node comes to the same by itself.
+bool is_among(const Strings& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Who is measured beside whom.
 class Chooser {
  public:
-  Chooser(FleetBoard& board, const engine::StepRequest& request)
-      : board_{board}, request_{request} {}
+  Chooser(FleetBoard& board, const engine::StepRequest& request, const EventsOf& events_of)
+      : board_{board}, request_{request}, events_of_{events_of} {}
 
   const std::string& own() const { return request_.node.name; }
-  Reach reach(const std::string& node, std::string_view stage) const {
-    return reach_of(*request_.run_state, node, stage, request_.step);
+  bool reaches(const std::string& node, std::string_view stage, bool may_be_busy = false) const {
+    return is_in_reach(*request_.run_state, node, stage, request_.step, may_be_busy);
   }
 
-  /// Healthy nodes to measure beside `other`.
-  Strings beside(const std::string& stage, const std::string& other) const {
+  /// Healthy nodes to measure beside this one.
+  Result<Strings> beside(const std::string& stage, const PassesSoFar& passes) const {
+    constexpr std::size_t kMostAsked = 32;
     Strings found;
+    std::size_t asked = 0;
     for (const auto& each : nodes_in(stage)) {
-      if (found.size() == kBeside) break;
-      if (each.is_alike && each.node != other && reach(each.node, stage) != Reach::none)
+      if (found.size() == kBeside || asked == kMostAsked) break;
+      if (!each.is_alike || each.node == own() || !reaches(each.node, stage)) continue;
+      ++asked;
+      TRY(const auto look, look_of(each.node));
+      if (look) continue;
+      TRY(const bool is_healthy, passes(each.node));
+      if (is_healthy) found.push_back(each.node);
+    }
+    return found;
+  }
+
+  /// Nodes that do the stage again, and name this one.
+  Result<Strings> named_by(const std::string& stage) const {
+    Strings found;
+    if (!reaches(own(), stage)) return found;
+    for (const auto& each : nodes_in(stage)) {
+      if (!each.stands_out || each.node == own() || !reaches(each.node, stage, true)) continue;
+      TRY(const auto look, look_of(each.node));
+      if (look && !look->stood_out.empty() && is_among(look->stages, stage) &&
+          is_among(look->beside, own()))
         found.push_back(each.node);
     }
     return found;
   }
 
-  /// Nodes that stand out in the stage, are so far, and beside which this one is to be measured.
-  Strings needed_by(const std::string& stage, Reach so_far) const {
-    Strings found;
-    for (const auto& each : nodes_in(stage)) {
-      if (!each.stands_out || each.node == own() || reach(each.node, stage) != so_far) continue;
-      const auto healthy = beside(stage, each.node);
-      if (std::ranges::find(healthy, own()) != healthy.end()) found.push_back(each.node);
+  /// A node that may come to name this one; empty: none.
+  Result<std::string> may_be_named_by(const std::string& stage) const {
+    const auto nodes = nodes_in(stage);
+    const auto self = std::ranges::find(nodes, own(), &burnin::NodeInStage::node);
+    if (self == nodes.end() || !self->is_alike || !reaches(own(), stage)) return std::string{};
+    for (const auto& each : nodes) {
+      if (!each.stands_out || each.node == own() || !reaches(each.node, stage)) continue;
+      TRY(const auto look, look_of(each.node));
+      if (!look) return each.node;
     }
-    return found;
+    return std::string{};
   }
 
   /// The stages of this node's plan.
@@ -138,9 +159,14 @@ class Chooser {
   std::span<const burnin::NodeInStage> nodes_in(const std::string& stage) const {
     return board_.nodes_in(request_.node.profile, stage);
   }
+  Result<std::optional<SecondLook>> look_of(const std::string& node) const {
+    TRY(const auto events, events_of_(node));
+    return second_look_of(events);
+  }
 
   FleetBoard& board_;
   const engine::StepRequest& request_;
+  const EventsOf& events_of_;
 };
 
 void add_new(Strings& to, const Strings& names) {
@@ -154,73 +180,74 @@ bool is_seen_once(const Compared& compared) {
          compared.found == burnin::Likeness::outlier && compared.again.empty();
 }
 
-Strings names_in(const Event& event, std::string_view key) {
-  constexpr std::size_t kMost = 1000;
-  Strings names;
-  const auto* list = event.data.if_contains(key);
-  if (list == nullptr || !list->is_array()) return names;
-  for (const auto& each : list->get_array())
-    if (each.is_string() && names.size() < kMost)
-      names.emplace_back(std::string_view{each.get_string()});
-  return names;
+/// What a node read in a stage that its verdict asked for again, beside what its like have: each of
+/// its numbers that the reference can judge. Nothing where the stage was not done since.
+std::optional<std::vector<Compared>> second_reading(const std::string& node,
+                                                    std::span<const Event> of_node,
+                                                    const std::string& stage,
+                                                    const burnin::FleetReference& reference) {
+  bool is_asked = false;
+  const Event* newest = nullptr;
+  for (const auto& event : of_node) {
+    if (is_tried_by_a_person(event)) is_asked = false;
+    if (asks_again(event)) {
+      is_asked = is_among(names_under(event, engine::kAgain), stage);
+      newest = nullptr;
+    }
+    if (event.kind == engine::EventKind::step_ended && event.step == stage) newest = &event;
+  }
+  const bool is_done = is_asked && newest != nullptr && newest->data.contains("measurements") &&
+                       engine::text_in(*newest, "outcome") == to_string(engine::Outcome::done);
+  if (!is_done) return std::nullopt;
+  burnin::FindingsByStage findings = record::record_of(node, engine::fold(of_node)).findings;
+  findings[stage] = record::findings_from(newest->data);
+  auto compared = burnin::compare(reference, findings, true);
+  std::erase_if(compared, [&](const Compared& each) { return each.stage != stage; });
+  return compared;
 }
 
-bool asks_again(const Event& event) {
-  return event.kind == engine::EventKind::step_ended && event.data.contains(engine::kAgain);
+/// Of a healthy node at its second look: no part stands out in the stage, and none is slow in the
+/// measure.
+bool is_as_before(const std::vector<Compared>& reading, const std::string& measure) {
+  using burnin::Likeness;
+  const bool is_measured = std::ranges::find(reading, measure, &Compared::measure) != reading.end();
+  return is_measured && std::ranges::none_of(reading, [&](const Compared& each) {
+           return each.found == Likeness::outlier || each.found == Likeness::doubtful ||
+                  (each.found == Likeness::slow && each.measure == measure);
+         });
 }
 
-bool is_by_a_person(const Event& event) {
-  return event.kind == engine::EventKind::node_retried && !event.data.contains("refused") &&
-         engine::text_in(event, "by") != engine::kByItself;
-}
-
-using Rates = std::map<std::pair<std::string, std::string>, double>;  // by measure and part
-
-Rates rates_of(const Event& event) {
-  std::map<std::pair<std::string, std::string>, std::vector<double>> all;
-  for (const auto& each : record::findings_from(event.data).measurements)
-    if (burnin::is_fleet_measure(each.name) && each.value > 0)
-      all[{each.name, each.part}].push_back(each.value);
-  Rates values;
-  for (auto& [key, some] : all) values[key] = burnin::median(std::move(some));
-  return values;
-}
-
-/// What a healthy node lost between its two looks, as a factor.
-struct Loss {
-  std::string node{};
-  double factor = 1;  // never for the better
+/// What the second look of one node goes by.
+struct Looking {
+  const SecondLook& look;
+  const std::string& node;
+  const EventsOf& events_of;
+  const burnin::FleetReference& reference;
 };
 
-/// Of the healthy nodes the one that lost most; nothing where none was measured again. Errors:
-/// those of `events_of`.
-Result<std::optional<Loss>> loss_beside(const SecondLook& look, const EventsOf& events_of,
-                                        const Compared& part) {
-  std::optional<Loss> most;
-  for (const auto& node : look.beside) {
-    TRY(const auto events, events_of(node));
-    const auto changes = change_of(events, part.stage);
-    const auto change = changes.find(part.measure);
-    if (change == changes.end()) continue;
-    const double factor =
-        part.less_is_better ? std::max(1.0, change->second) : std::min(1.0, change->second);
-    const bool is_more =
-        !most || (part.less_is_better ? factor > most->factor : factor < most->factor);
-    if (is_more) most = Loss{node, factor};
+/// A node that was sent back for the sake of this one, and is as it was before; empty: none.
+/// Errors: those of `events_of`.
+Result<std::string> well_beside(const Looking& looking, const Compared& part) {
+  for (const auto& name : looking.look.beside) {
+    TRY(const auto events, looking.events_of(name));
+    const auto asked = second_look_of(events);
+    if (!asked || !asked->stood_out.empty() || !is_among(asked->beside, looking.node)) continue;
+    const auto reading = second_reading(name, events, part.stage, looking.reference);
+    if (reading && is_as_before(*reading, part.measure)) return name;
   }
-  return most;
+  return std::string{};
 }
 
 bool is_same_number(const Compared& a, const Compared& b) {
   return a.against == b.against && a.stage == b.stage && a.measure == b.measure && a.part == b.part;
 }
 
-/// Against what a healthy part would have reached now.
-void allow_for(Compared& part, double factor) {
-  part.expected *= factor;
-  part.limit *= factor;
-  if (part.less_is_better ? part.value <= part.limit : part.value >= part.limit)
-    part.found = burnin::Likeness::slow;
+/// The same number among those of the node, in place of what is there.
+Compared& placed(std::vector<Compared>& compared, const Compared& number) {
+  const auto there = std::ranges::find_if(
+      compared, [&](const Compared& each) { return is_same_number(each, number); });
+  if (there == compared.end()) return compared.emplace_back(number);
+  return *there = number;
 }
 
 /// "gpu5: hbm.copy".
@@ -230,26 +257,29 @@ std::string name_of(const Compared& part) {
 
 /// What became of one part at its second look; empty: it stands out again. Errors: those of
 /// `events_of`.
-Result<std::string> became_of(const Compared& before, const SecondLook& look,
-                              const EventsOf& events_of, std::vector<Compared>& compared) {
-  const auto now = std::ranges::find_if(
-      compared, [&](const Compared& each) { return is_same_number(each, before); });
+Result<std::string> became_of(const Compared& before, const Looking& looking,
+                              std::vector<Compared>& compared) {
   const auto first =
       fmt::format("{} stood out at first ({:.6g}{}{}, where {:.6g} was expected)", name_of(before),
                   before.value, before.unit.empty() ? "" : " ", before.unit, before.expected);
-  if (now == compared.end() || now->found != burnin::Likeness::outlier)
-    return first + ", and not when it was measured again";
-  if (!is_seen_once(*now)) return std::string{};
-  TRY(const auto loss, loss_beside(look, events_of, before));
-  if (!loss) return first + "; it was measured again, and no healthy node beside it";
-  allow_for(*now, loss->factor);
+  TRY(const auto events, looking.events_of(looking.node));
+  const auto reading = second_reading(looking.node, events, before.stage, looking.reference)
+                           .value_or(std::vector<Compared>{});
+  const auto now = std::ranges::find_if(
+      reading, [&](const Compared& each) { return is_same_number(each, before); });
+  if (now == reading.end()) {
+    placed(compared, before).again.clear();
+    return first + ", and was not measured again";
+  }
+  if (now->found == burnin::Likeness::doubtful)
+    return first + ", and was in the worse of two groups when it was measured again";
   if (now->found != burnin::Likeness::outlier)
-    return fmt::format(
-        "{}; when it was measured again, {} beside it was {:.2g} % worse than before", first,
-        loss->node, 100 * std::abs(1 - loss->factor));
-  const auto when =
-      fmt::format("its first look of this run, and {} was well beside it", loss->node);
-  burnin::mark_repeated(compared, std::span{&before, 1}, when);
+    return first + ", and not when it was measured again";
+  auto& number = placed(compared, *now);
+  TRY(const auto well, well_beside(looking, before));
+  if (well.empty()) return first + "; it was measured again, and no healthy node beside it";
+  burnin::mark_confirmed(
+      number, before, fmt::format("its first look of this run, and {} was well beside it", well));
   return std::string{};
 }
 
@@ -277,106 +307,108 @@ json::object to_json(const SecondLook& look) {
 std::optional<SecondLook> second_look_of(std::span<const Event> of_node) {
   std::optional<SecondLook> look;
   for (const auto& event : of_node) {
-    if (is_by_a_person(event)) look.reset();
+    if (is_tried_by_a_person(event)) look.reset();
     if (!asks_again(event)) continue;
-    look = SecondLook{names_in(event, engine::kAgain), names_in(event, "along_with"),
+    look = SecondLook{names_under(event, engine::kAgain), names_under(event, "along_with"),
                       record::compared_from(event.data.if_contains("stood_out"))};
   }
   return look;
 }
 
-std::optional<SecondLook> second_look_for(FleetBoard& board, const engine::StepRequest& request,
-                                          std::span<const Compared> compared,
-                                          const burnin::Verdict& verdict) {
-  if (!std::ranges::all_of(verdict.causes, burnin::is_to_be_repeated)) return std::nullopt;
-  const Chooser chooser{board, request};
+Result<std::optional<SecondLook>> second_look_for(FleetBoard& board,
+                                                  const engine::StepRequest& request,
+                                                  const OtherNodes& others,
+                                                  std::span<const Compared> compared,
+                                                  const burnin::Verdict& verdict) {
+  std::optional<SecondLook> none;
+  if (!std::ranges::all_of(verdict.causes, burnin::is_to_be_repeated)) return none;
+  const Chooser chooser{board, request, others.events_of};
   SecondLook look;
   for (const auto& each : compared) {
     if (!is_seen_once(each)) continue;
-    const auto beside = chooser.beside(each.stage, chooser.own());
-    if (beside.empty() || chooser.reach(chooser.own(), each.stage) != Reach::judged)
-      return std::nullopt;
+    if (!chooser.reaches(chooser.own(), each.stage)) return none;
     look.stood_out.push_back(each);
     add_new(look.stages, {each.stage});
+  }
+  for (const auto& stage : look.stages) {
+    TRY(const auto beside, chooser.beside(stage, others.passes));
+    if (beside.empty()) return none;
     add_new(look.beside, beside);
   }
-  if (look.stages.empty()) return std::nullopt;
-  return look;
+  return look.stages.empty() ? none : std::optional{look};
 }
 
-std::optional<SecondLook> look_beside_others(FleetBoard& board,
-                                             const engine::StepRequest& request) {
-  const Chooser chooser{board, request};
+Result<std::optional<SecondLook>> look_beside_others(FleetBoard& board,
+                                                     const engine::StepRequest& request,
+                                                     const EventsOf& events_of) {
+  const Chooser chooser{board, request, events_of};
   SecondLook look;
   for (const auto& stage : chooser.stages()) {
-    const auto others = chooser.needed_by(stage, Reach::sent_back);
+    TRY(const auto others, chooser.named_by(stage));
     if (others.empty()) continue;
     look.stages.push_back(stage);
     add_new(look.beside, others);
   }
-  if (look.stages.empty()) return std::nullopt;
-  return look;
+  return look.stages.empty() ? std::nullopt : std::optional{look};
 }
 
-std::string may_be_needed_by(FleetBoard& board, const engine::StepRequest& request) {
-  const Chooser chooser{board, request};
-  for (const auto& stage : chooser.stages())
-    if (const auto others = chooser.needed_by(stage, Reach::judged); !others.empty())
-      return others.front();
-  return {};
+Result<std::string> may_be_needed_by(FleetBoard& board, const engine::StepRequest& request,
+                                     const EventsOf& events_of) {
+  const Chooser chooser{board, request, events_of};
+  for (const auto& stage : chooser.stages()) {
+    TRY(const auto other, chooser.may_be_named_by(stage));
+    if (!other.empty()) return other;
+  }
+  return std::string{};
 }
 
-std::string looks_again(const engine::RunState& run, const SecondLook& look) {
+Result<std::string> looks_again(const engine::StepRequest& request, const EventsOf& events_of,
+                                const SecondLook& look) {
+  if (look.stood_out.empty()) return std::string{};
   for (const auto& name : look.beside) {
-    const auto node = run.nodes.find(name);
-    if (node == run.nodes.end() || node->second.planned == nullptr) continue;
+    const auto node = request.run_state->nodes.find(name);
+    if (node == request.run_state->nodes.end()) continue;
+    TRY(const auto events, events_of(name));
+    const auto asked = second_look_of(events);
+    const auto* judged = step_of(node->second, request.step.name);
+    const bool may_be_sent = judged != nullptr && judged->phase == StepState::Phase::running;
+    if (!asked && may_be_sent) return name;
+    if (!asked || !is_among(asked->beside, request.node.name)) continue;
     const auto is_busy = [&](const std::string& stage) {
       const auto* step = step_of(node->second, stage);
-      return step != nullptr && !step->over();
+      return is_among(asked->stages, stage) && step != nullptr && !step->over();
     };
     if (std::ranges::any_of(look.stages, is_busy)) return name;
-    const auto& steps = *node->second.planned;
-    for (std::size_t i = 0; i < std::min(steps.size(), node->second.steps.size()); ++i)
-      if (steps[i].kind == StepKind::verdict &&
-          node->second.steps[i].phase == StepState::Phase::running)
-        return name;
   }
-  return {};
+  return std::string{};
 }
 
-std::map<std::string, double> change_of(std::span<const Event> of_node, const std::string& stage) {
-  Rates first, newest;
-  bool is_second = false;
-  for (const auto& event : of_node) {
-    if (is_by_a_person(event)) is_second = false;
-    if (asks_again(event)) {
-      const auto stages = names_in(event, engine::kAgain);
-      if (std::ranges::find(stages, stage) == stages.end()) continue;
-      first = std::exchange(newest, {});
-      is_second = true;
-    }
-    const bool measured = event.kind == engine::EventKind::step_ended && event.step == stage &&
-                          event.data.contains("measurements");
-    if (measured) newest = rates_of(event);
-  }
-  std::map<std::string, std::vector<double>> shares;
-  if (is_second)
-    for (const auto& [key, value] : newest)
-      if (const auto before = first.find(key); before != first.end())
-        shares[key.first].push_back(value / before->second);
-  std::map<std::string, double> change;
-  for (auto& [measure, all] : shares) change[measure] = burnin::median(std::move(all));
-  return change;
-}
-
-Result<Strings> hold_against_first_look(const SecondLook& look, const EventsOf& events_of,
+Result<Strings> hold_against_first_look(const SecondLook& look, const std::string& node,
+                                        const EventsOf& events_of,
+                                        const burnin::FleetReference& reference,
                                         std::vector<Compared>& compared) {
+  for (auto& each : compared) each.again.clear();
   Strings said;
   for (const auto& before : look.stood_out) {
-    TRY(auto words, became_of(before, look, events_of, compared));
+    TRY(auto words, became_of(before, {look, node, events_of, reference}, compared));
     if (!words.empty()) said.push_back(std::move(words));
   }
   return said;
+}
+
+void leave_open_what_is_new(const SecondLook& look, burnin::Verdict& verdict) {
+  using burnin::Decision;
+  if (!look.stood_out.empty() || verdict.causes.empty()) return;
+  for (auto& cause : verdict.causes) {
+    const bool is_of_look = std::ranges::any_of(look.stages, [&](const std::string& stage) {
+      return cause.criterion == "stage " + stage || is_among(cause.stages, stage);
+    });
+    if (is_of_look) cause.decision = Decision::inconclusive;
+  }
+  std::ranges::stable_sort(verdict.causes, {}, [](const burnin::Cause& cause) {
+    return std::pair{cause.decision != Decision::fail, !cause.consequence_of.empty()};
+  });
+  verdict.decision = verdict.causes.front().decision;
 }
 
 }  // namespace cupel::steps

@@ -3,6 +3,7 @@
 #include "orchestrator/steps/second_look.h"
 
 #include "orchestrator/engine/event_data.h"
+#include "orchestrator/steps/first_looks.h"
 #include "tests/orchestrator/fleet_verdict_fixture.h"
 
 namespace cupel::steps {
@@ -45,6 +46,17 @@ class SecondLookTest : public FleetVerdict {
     judge_now(node);
   }
 
+  /// As measure_again(), with these findings.
+  void end_stage(const std::string& node, boost::json::object findings) {
+    auto ended = made(EventKind::step_ended, node, "hbm");
+    ended->data = std::move(findings);
+    ended->data["outcome"] = "done";
+    ASSERT_TRUE(store_->append(run_, *ended));
+    state_.last_sequence = ended->sequence;
+    state_.nodes[node].steps[0].phase = Phase::done;
+    judge_now(node);
+  }
+
   /// Nodes that are to be measured beside n3, each of which has been sent back.
   std::vector<std::string> send_healthy_ones_back() {
     std::vector<std::string> names;
@@ -68,12 +80,12 @@ TEST_F(SecondLookTest, SendsANodeWithAPartThatStandsOutBackToTheStage) {
   EXPECT_EQ(steps[1].phase, Phase::waiting);
 }
 
-TEST_F(SecondLookTest, SendsTwoHealthyNodesBackWithIt) {
+TEST_F(SecondLookTest, SendsFourHealthyNodesBackWithIt) {
   measure_first(0.85);
   const auto beside =
       boost::json::value_to<std::vector<std::string>>(judge_and_go_on("n3").found.at("along_with"));
 
-  EXPECT_THAT(beside, SizeIs(2));
+  EXPECT_THAT(beside, SizeIs(4));
   EXPECT_THAT(send_healthy_ones_back(), ::testing::UnorderedElementsAreArray(beside));
 }
 
@@ -84,7 +96,7 @@ TEST_F(SecondLookTest, HealthyNodesWaitForTheVerdictBesideWhichTheyMayBeNeeded) 
     if (!std::exchange(sent, true)) judge_and_go_on("n3");
   };
 
-  EXPECT_THAT(send_healthy_ones_back(), SizeIs(2));
+  EXPECT_THAT(send_healthy_ones_back(), SizeIs(4));
   EXPECT_TRUE(sent);
 }
 
@@ -150,6 +162,7 @@ TEST_F(SecondLookTest, FailsNothingWhereNoHealthyNodeWasMeasuredAgain) {
 
   EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::inconclusive);
   EXPECT_THAT(end.detail, HasSubstr("and no healthy node beside it"));
+  EXPECT_THAT(waited_for_, IsEmpty());
   for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
 }
 
@@ -253,80 +266,121 @@ TEST_F(SecondLookTest, IsNotTakenWhereSomethingElseKeepsTheNodeFromPassing) {
   EXPECT_FALSE(judge("n3").found.contains("again"));
 }
 
-burnin::Compared outlier(double value) {
-  burnin::Compared compared;
-  compared.stage = "hbm";
-  compared.part = "gpu5";
-  compared.measure = "hbm.copy";
-  compared.found = burnin::Likeness::outlier;
-  compared.value = value;
-  compared.expected = 3000;
-  compared.limit = 2800;
-  return compared;
+TEST_F(SecondLookTest, LeavesAPartOpenWhoseStageWroteNoNumbersAgain) {
+  measure_first(0.85);
+  judge_and_go_on("n3");
+  for (const auto& node : send_healthy_ones_back()) measure_again(node);
+  end_stage("n3", {});
+
+  const auto end = judge_and_go_on("n3");
+
+  EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::inconclusive);
+  EXPECT_THAT(end.detail, HasSubstr("and was not measured again"));
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
 }
 
-/// Of a healthy node that was measured, sent back and measured again.
-std::vector<engine::Event> measured_twice(double first, double second) {
-  const auto measured = [](double rate) {
-    burnin::Findings findings;
-    for (const auto* part : {"gpu0", "gpu5"})
-      findings.measurements.push_back({"hbm.copy", part, rate, "GB/s"});
+TEST_F(SecondLookTest, LeavesAPartOpenThatIsMissingInTheSecondLook) {
+  inventory_.profiles["one"].criteria[0].parts = {"gpu0"};
+  measure_first(0.85);
+  judge_and_go_on("n3");
+  for (const auto& node : send_healthy_ones_back()) measure_again(node);
+  burnin::Findings findings;
+  findings.measurements = {{"hbm.copy", "gpu0", 3000, "GB/s"}};
+  end_stage("n3", record::to_json(findings));
+
+  const auto end = judge_and_go_on("n3");
+
+  EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::inconclusive);
+  EXPECT_THAT(end.detail, HasSubstr("and was not measured again"));
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
+}
+
+TEST_F(SecondLookTest, FailsNoNodeWhereAllAreSlowerTheSecondTime) {
+  inventory_.profiles["one"].criteria[0].at_least = 1000;
+  std::map<int, double> slower;
+  for (int i = 0; i < kGpus; ++i) slower[i] = 0.85;
+  measure_first(0.85);
+  judge_and_go_on("n3");
+  const auto beside = send_healthy_ones_back();
+  for (const auto& node : beside) measure_again(node, slower);
+  slower[5] *= 0.85;
+  measure_again("n3", slower);
+
+  const auto end = judge_and_go_on("n3");
+  for (const auto& node : beside) judge_and_go_on(node);
+
+  EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::inconclusive);
+  EXPECT_THAT(end.detail, HasSubstr("and no healthy node beside it"));
+  for (const auto& node : beside)
+    EXPECT_NE(recorded_of(run_, node).decision, burnin::Decision::fail) << node;
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
+}
+
+TEST_F(SecondLookTest, NodesThatAreBadTheSecondTimeProveNothingAndDoNotFailOfIt) {
+  measure_first(0.85);
+  judge_and_go_on("n3");
+  const auto beside = send_healthy_ones_back();
+  for (const auto& node : beside) measure_again(node, {{2, 0.5}});
+  measure_again("n3", {{5, 0.85}});
+
+  const auto end = judge_and_go_on("n3");
+  for (const auto& node : beside) judge_and_go_on(node);
+
+  EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::inconclusive);
+  EXPECT_THAT(end.detail, HasSubstr("and no healthy node beside it"));
+  for (const auto& node : beside)
+    EXPECT_EQ(recorded_of(run_, node).decision, burnin::Decision::inconclusive) << node;
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
+}
+
+TEST_F(SecondLookTest, ChoosesNoNodeThatHasACauseOfItsOwn) {
+  measure_first(0.85);
+  for (const auto* node : {"n0", "n1", "n2", "n4"}) {
+    auto failed = made(EventKind::step_ended, node, "ssh-wait");
+    failed->data["outcome"] = "failed";
+    ASSERT_TRUE(store_->append(run_, *failed));
+  }
+
+  const auto beside =
+      boost::json::value_to<std::vector<std::string>>(judge("n3").found.at("along_with"));
+
+  EXPECT_THAT(beside, ::testing::Not(IsEmpty()));
+  EXPECT_THAT(beside, ::testing::Each(::testing::AnyOf("n5", "n6", "n7")));
+}
+
+TEST_F(SecondLookTest, MeasuresNoNodeBesideOneThatAPersonHadTriedAgain) {
+  measure_first(0.85);
+  judge_and_go_on("n3");
+  auto by_a_person = made(EventKind::node_retried, "n3");
+  by_a_person->data = {{"by", "ada"}};
+  ASSERT_TRUE(store_->append(run_, *by_a_person));
+
+  EXPECT_THAT(send_healthy_ones_back(), IsEmpty());
+}
+
+TEST(FirstLooks, TakeNoStageThatAVerdictAskedForUntilAPersonHasItTriedAgain) {
+  const auto ended = [](std::string node, std::string step) {
     engine::Event event;
     event.kind = EventKind::step_ended;
-    event.step = "hbm";
-    event.data = record::to_json(findings);
+    event.node = std::move(node);
+    event.step = std::move(step);
     return event;
   };
-  engine::Event sent_back;
-  sent_back.kind = EventKind::step_ended;
-  sent_back.step = "verdict";
+  auto sent_back = ended("n3", "verdict");
   sent_back.data["again"] = boost::json::array{"hbm"};
-  return {measured(first), sent_back, measured(second)};
-}
+  engine::Event retried;
+  retried.kind = EventKind::node_retried;
+  retried.node = "n3";
+  retried.data["by"] = "ada";
+  FirstLooks looks;
 
-struct Held {
-  burnin::Likeness found{};
-  std::string again{};
-  std::vector<std::string> said{};
-};
-
-/// What became of a part that had 2500 GB/s at first, and this now.
-Held held(double now, const std::vector<engine::Event>& beside) {
-  const SecondLook look{{"hbm"}, {"n7"}, {outlier(2500)}};
-  std::vector compared{outlier(now)};
-  const auto said = hold_against_first_look(
-      look, [&](const std::string&) { return Result<std::vector<engine::Event>>{beside}; },
-      compared);
-  EXPECT_TRUE(said);
-  return {compared[0].found, compared[0].again, said.value_or(std::vector<std::string>{})};
-}
-
-// The room is warm by now, and slows all of them down.
-TEST(SecondLook, HoldsNothingAgainstAPartThatAHealthyNodeLostToo) {
-  const auto warm = held(2600, measured_twice(3000, 2700));
-
-  EXPECT_EQ(warm.found, burnin::Likeness::slow);
-  EXPECT_EQ(warm.again, "");
-  EXPECT_THAT(warm.said, ElementsAre(HasSubstr("n7 beside it was 10 % worse than before")));
-
-  const auto bad = held(2500, measured_twice(3000, 2700));
-  EXPECT_EQ(bad.found, burnin::Likeness::outlier) << "worse than that";
-  EXPECT_THAT(bad.again, HasSubstr("its first look of this run, and n7 was well beside it"));
-}
-
-TEST(SecondLook, AccusesNoPartSinceAHealthyNodeWasFasterThanBefore) {
-  EXPECT_THAT(held(2790, measured_twice(3000, 3300)).again, HasSubstr("(2500, where 3000"));
-  EXPECT_EQ(held(2790, measured_twice(3000, 3300)).found, burnin::Likeness::outlier);
-}
-
-TEST(SecondLook, CountsANodeThatWasMeasuredOnceForNoneBesideIt) {
-  auto once = measured_twice(3000, 3000);
-  once.pop_back();
-
-  const auto open = held(2500, once);
-
-  EXPECT_EQ(open.again, "") << "inconclusive";
-  EXPECT_THAT(open.said, ElementsAre(HasSubstr("and no healthy node beside it")));
+  EXPECT_TRUE(looks.takes(ended("n3", "hbm")));
+  EXPECT_TRUE(looks.takes(sent_back));
+  EXPECT_FALSE(looks.takes(ended("n3", "hbm")));
+  EXPECT_TRUE(looks.takes(ended("n3", "gemm")));
+  EXPECT_TRUE(looks.takes(ended("n4", "hbm")));
+  EXPECT_FALSE(looks.takes(retried));
+  EXPECT_TRUE(looks.takes(ended("n3", "hbm")));
 }
 
 }  // namespace

@@ -148,12 +148,15 @@ Task<Result<void>> have_compared_again(StepEnvironment& environment, const StepR
 }
 
 /// Waits while a node is named, but only so long, and as long as the step may take. Errors:
-/// kCancelled.
+/// kCancelled, those of `named`.
 Task<Result<void>> wait_while(const StepRequest& request, std::chrono::seconds longest,
-                              std::string_view what, const std::function<std::string()>& named) {
+                              std::string_view what,
+                              const std::function<Result<std::string>()>& named) {
   constexpr std::chrono::seconds kPause{1}, kForItself{45};
   const auto until = Deadline::in(longest);
-  for (auto node = named(); !node.empty(); node = named()) {
+  for (;;) {
+    CO_TRY(const auto node, named());
+    if (node.empty()) break;
     if (until.left() < kPause || request.deadline.left() < kPause + kForItself) break;
     request.waiting(fmt::format("{}, {} among them", what, node));
     CO_TRY(co_await pause_for(kPause));
@@ -161,38 +164,71 @@ Task<Result<void>> wait_while(const StepRequest& request, std::chrono::seconds l
   co_return ok();
 }
 
-/// The nodes beside it may end a little later. Errors: kCancelled.
-Task<Result<void>> wait_for_those_beside(const StepRequest& request, const SecondLook& look) {
-  constexpr std::chrono::minutes kLongest{10};
-  const std::function<std::string()> named = [&] {
-    return look.stood_out.empty() ? std::string{} : looks_again(*request.run_state, look);
+/// The run's events of each node, as far as the journal goes.
+EventsOf events_now(const StepEnvironment& environment, const StepRequest& request) {
+  return [&environment, &request](const std::string& node) {
+    return environment.store.events(request.run, node);
   };
-  co_return co_await wait_while(request, kLongest, "nodes that are measured beside it", named);
 }
 
-/// The stages that the node does again, and then this verdict. Errors: kCancelled.
-Task<Result<std::optional<SecondLook>>> to_look_again(StepEnvironment& environment,
-                                                      const StepRequest& request,
-                                                      const std::vector<burnin::Compared>& compared,
-                                                      const burnin::Verdict& verdict) {
-  if (!verdict.causes.empty())
-    co_return second_look_for(*environment.fleet, request, compared, verdict);
-  constexpr std::chrono::minutes kLongest{1};
-  const std::function<std::string()> named = [&] {
-    return may_be_needed_by(*environment.fleet, request);
-  };
-  CO_TRY(co_await wait_while(request, kLongest, "nodes that may be measured again", named));
-  co_return look_beside_others(*environment.fleet, request);
-}
-
-/// The run's events of each node, as far as this verdict goes by them.
+/// As far as this verdict goes by them.
 EventsOf events_so_far(const StepEnvironment& environment, const StepRequest& request) {
   return [&environment, &request](const std::string& node) -> Result<std::vector<engine::Event>> {
     TRY(auto events, environment.store.events(request.run, node));
     const auto last = request.run_state->last_sequence;
     std::erase_if(events, [&](const engine::Event& each) { return each.sequence > last; });
+    record::hand_out(environment.store, events);
     return events;
   };
+}
+
+/// The nodes beside it may end a little later. Errors: kCancelled, kStorage.
+Task<Result<void>> wait_for_those_beside(const StepEnvironment& environment,
+                                         const StepRequest& request, const SecondLook& look) {
+  constexpr std::chrono::minutes kLongest{10};
+  const std::function<Result<std::string>()> named = [&] {
+    return looks_again(request, events_now(environment, request), look);
+  };
+  co_return co_await wait_while(request, kLongest, "nodes that are measured beside it", named);
+}
+
+/// Whether another node would pass by what the run has of it. Its earlier runs are not asked.
+PassesSoFar passes_so_far(const StepEnvironment& environment, const StepRequest& request,
+                          const burnin::FleetReference& reference) {
+  return [&](const std::string& name) -> Result<bool> {
+    const auto* node = environment.inventory.node(name);
+    if (node == nullptr) return false;
+    TRY(const auto record, record::node_record(environment.store, request.run, name));
+    auto differences = version_differences(environment.inventory, *node, *request.run_state);
+    std::ranges::move(warm_rack(environment.inventory, *node, *request.run_state),
+                      std::back_inserter(differences));
+    const auto compared = burnin::compare(reference, findings_to_compare(record));
+    std::ranges::move(burnin::causes_of(compared), std::back_inserter(differences));
+    const auto verdict =
+        decide(environment.inventory.profile_of(*node), record, std::move(differences));
+    return verdict.decision == burnin::Decision::pass;
+  };
+}
+
+/// The stages that the node does again, and then this verdict. Errors: kCancelled, kStorage.
+Task<Result<std::optional<SecondLook>>> to_look_again(StepEnvironment& environment,
+                                                      const StepRequest& request,
+                                                      const FleetComparison& comparison,
+                                                      const burnin::Verdict& verdict) {
+  const auto events_of = events_now(environment, request);
+  if (!verdict.causes.empty()) {
+    const auto reference = comparison.reference();
+    co_return second_look_for(
+        *environment.fleet, request,
+        {.events_of = events_of, .passes = passes_so_far(environment, request, reference)},
+        comparison.compared, verdict);
+  }
+  constexpr std::chrono::minutes kLongest{1};
+  const std::function<Result<std::string>()> named = [&] {
+    return may_be_needed_by(*environment.fleet, request, events_of);
+  };
+  CO_TRY(co_await wait_while(request, kLongest, "nodes that may be measured again", named));
+  co_return look_beside_others(*environment.fleet, request, events_of);
 }
 
 StepEnd sent_back(const SecondLook& look) { return done(look.words(), to_json(look)); }
@@ -240,7 +276,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     looked = second_look_of(events);
   }
   if (looked) {
-    CO_TRY(co_await wait_for_those_beside(request, *looked));
+    CO_TRY(co_await wait_for_those_beside(environment, request, *looked));
   }
   std::vector<burnin::Cause> differences;
   std::vector<std::string> said;
@@ -260,18 +296,19 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
          compared_with_fleet(environment.store, *environment.fleet, request.run,
                              environment.inventory, request.node, record, *criteria, whole));
   if (looked) {
-    CO_TRY(auto words, hold_against_first_look(*looked, events_so_far(environment, request),
-                                               comparison.compared));
+    CO_TRY(auto words,
+           hold_against_first_look(*looked, request.node.name, events_so_far(environment, request),
+                                   comparison.reference(), comparison.compared));
     std::ranges::move(words, std::back_inserter(said));
   }
   std::ranges::move(burnin::causes_of(comparison.compared), std::back_inserter(differences));
   // Before it waits once more: what is reported meanwhile was not compared.
   auto basis = basis_of(comparison, request);
-  const auto verdict =
+  auto verdict =
       decide(environment.inventory.profile_of(request.node), record, std::move(differences));
+  if (looked) leave_open_what_is_new(*looked, verdict);
   if (whole && !looked) {
-    CO_TRY(const auto look,
-           co_await to_look_again(environment, request, comparison.compared, verdict));
+    CO_TRY(const auto look, co_await to_look_again(environment, request, comparison, verdict));
     if (look) co_return sent_back(*look);
   }
   if (request.run_state != nullptr) {
