@@ -76,7 +76,6 @@ bool differs_as_number(std::string_view text) {
 /// stands.
 std::optional<json::value> plain_value(std::string_view text) {
   const auto word = lower_case(text);
-  if (word == "null") return std::nullopt;  // Null and NULL: parse_yaml() reads null
   if (word == "true" || word == "yes" || word == "on") return json::value(true);
   if (word == "false" || word == "no" || word == "off") return json::value(false);
   constexpr std::string_view kBegins = "0123456789+-.";

@@ -180,12 +180,11 @@ std::vector<std::string> refused(std::string_view text) {
 }
 
 TEST(UserData, PlainWordsThatYaml11ReadsOtherwiseHaveToBeQuoted) {
-  for (const std::string word : {"Null", "NULL", "1_000", "+5", "-0755", "0x1F", "-0x1F", ".inf"})
+  for (const std::string word : {"1_000", "+5", "-0755", "0x1F", "-0x1F", ".inf"})
     EXPECT_THAT(
         refused("user_data: {a: " + word + "}"),
         ElementsAre("a.yaml:1:16: '" + word + "' would arrive as another value: put it in quotes"));
-  EXPECT_THAT(refused("user_data: {a: -7, b: +x, c: a_1, d: '+5', e: 1.2.3, f: 2_x}"),
-              IsEmpty());
+  EXPECT_THAT(refused("user_data: {a: -7, b: +x, c: a_1, d: '+5', e: 1.2.3, f: 2_x}"), IsEmpty());
 }
 
 TEST(UserData, WithATagIsRefusedAtItsPlace) {
