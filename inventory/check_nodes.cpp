@@ -8,6 +8,7 @@
 #include "inventory/identity.h"
 #include "inventory/names.h"
 #include "inventory/node_network.h"
+#include "inventory/read_boot.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_slurm.h"
 
@@ -158,6 +159,74 @@ void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& pr
                                node.bmc.endpoint.host, node.name, found->second->name)});
 }
 
+/// All interfaces of a node's networks.
+std::vector<const Addressing*> interfaces_of(const NodeNetwork& network) {
+  std::vector<const Addressing*> all;
+  for (const auto& port : network.ports) all.push_back(&port.has);
+  for (const auto& bond : network.bonds) all.push_back(&bond.has);
+  for (const auto& vlan : network.vlans) all.push_back(&vlan.has);
+  return all;
+}
+
+/// Of an interface's address, without its prefix: the same for all ways to write it.
+std::string host_of(const std::string& address) {
+  return canonical_host(address.substr(0, address.find('/')));
+}
+
+/// Good on one link alone, so that many nodes may have it. Source: RFC 3927, 1; RFC 4291, 2.5.6.
+bool is_link_local(std::string_view host) {
+  return host.starts_with("169.254.") || host.starts_with("fe80:");
+}
+
+/// A name in DNS, a gateway's port and what DHCP gives cannot be seen here.
+bool lacks_ssh_address(const Node& node) {
+  const auto& [host, port] = node.ssh.endpoint;
+  if (node.network->ports.empty() || port != kSshPort || !is_address(host)) return false;
+  const auto wanted = canonical_host(host);
+  for (const auto* interface : interfaces_of(*node.network)) {
+    if (interface->dhcp4 || interface->dhcp6) return false;
+    for (const auto& address : interface->addresses)
+      if (host_of(address) == wanted) return false;
+  }
+  return true;
+}
+
+void check_network(const Node& node, const NodeOfHost& ssh_hosts, Once& addresses,
+                   Problems& problems) {
+  for (const auto* interface : interfaces_of(*node.network))
+    for (const auto& address : interface->addresses) {
+      const auto host = host_of(address);
+      if (is_link_local(host) || !addresses.use(address, host, node)) continue;
+      const auto found = ssh_hosts.find(host);
+      if (found != ssh_hosts.end() && found->second != &node)
+        problems.push_back(
+            {node.where, fmt::format("network address {} of node '{}' is the SSH "
+                                     "address of '{}'",
+                                     printable(address), node.name, found->second->name)});
+    }
+  if (lacks_ssh_address(node))
+    problems.push_back({node.where, fmt::format("no interface in network: of node '{}' has its "
+                                                "ssh: address {}, by which it is logged in to",
+                                                node.name, node.ssh.endpoint.host)});
+}
+
+/// A port is found by its MAC, which no other node boots by.
+void check_port_macs(const Inventory& inventory, Problems& problems) {
+  std::unordered_map<std::string_view, const Node*> owners;
+  for (const auto& node : inventory.nodes)
+    for (const auto& mac : node.boot.macs) owners.try_emplace(mac, &node);
+  for (const auto& node : inventory.nodes) {
+    if (!node.network) continue;
+    for (const auto& port : node.network->ports) {
+      const auto found = owners.find(port.mac);
+      if (found != owners.end() && found->second != &node)
+        problems.push_back({node.where, fmt::format("MAC of a port {} of node '{}' is a boot MAC "
+                                                    "of '{}'",
+                                                    port.mac, node.name, found->second->name)});
+    }
+  }
+}
+
 /// Source: Kubernetes, "Object Names and IDs": a Node's is a DNS subdomain.
 void check_kubernetes_name(const Inventory& inventory, const Node& node, bool fresh, Once& names,
                            Problems& problems) {
@@ -179,6 +248,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once macs{"BMC MAC", problems};
   Once boot_macs{"boot MAC", problems};
   Once port_macs{"MAC of a port", problems};
+  Once addresses{"network address", problems};
   Once disks{"disk", problems};
   Once wwns{"disk WWN", problems};
   Once ssh{"SSH address", problems};
@@ -187,6 +257,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once outlets{"outlet", problems};
   Known known{inventory};
   check_mirrors(inventory, known, problems);
+  check_port_macs(inventory, problems);
   const auto ssh_hosts = usual_ssh_hosts(inventory);
   for (const auto& node : inventory.nodes) {
     // A node that is there twice is one error, not one for each of its names.
@@ -206,8 +277,10 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
       ipmi.use(to_string(node.bmc.ipmi->endpoint), canonical(node.bmc.ipmi->endpoint), node);
     if (bmc_name(node) == node.name) macs.use(node.bmc.mac, node);  // else it is another's too
     for (const auto& mac : node.boot.macs) boot_macs.use(mac, node);
-    if (node.network)
+    if (node.network) {
       for (const auto& port : node.network->ports) port_macs.use(port.mac, node);
+      check_network(node, ssh_hosts, addresses, problems);
+    }
     disks.use(node.boot.disk, node);
     wwns.use(node.boot.disk_wwn, node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint),

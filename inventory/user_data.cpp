@@ -21,7 +21,7 @@ namespace json = boost::json;
 using Problems = std::vector<Problem>;
 
 constexpr std::size_t kMostBytes = 64 * 1024;  // of a node's, merged
-constexpr std::string_view kOwnFolder = "/var/lib/cupel/";
+constexpr std::string_view kOwnFolder = "/var/lib/cupel";
 
 constexpr std::array<std::string_view, 8> kVariables{"node", "site",   "profile", "rack",
                                                      "unit", "serial", "address", "mac"};
@@ -33,7 +33,8 @@ constexpr std::string_view kName = "the system's name is the node's (host_name)"
 constexpr std::string_view kLogin = "the step logs in with the node's ssh: key";
 constexpr std::string_view kHostKey = "the new system makes its host keys, which are pinned";
 constexpr std::string_view kModules = "Cupel's own keys need the modules of the image";
-constexpr std::array<OwnKey, 13> kOwnKeys{{
+constexpr std::string_view kSystem = "the image and Cupel's seed say where its settings come from";
+constexpr std::array<OwnKey, 17> kOwnKeys{{
     {"hostname", kName},
     {"fqdn", kName},
     {"prefer_fqdn_over_hostname", kName},
@@ -42,6 +43,10 @@ constexpr std::array<OwnKey, 13> kOwnKeys{{
     {"ssh_pwauth", kLogin},
     {"ssh_deletekeys", kHostKey},
     {"ssh_keys", kHostKey},
+    {"ssh_genkeytypes", kHostKey},
+    {"system_info", kSystem},
+    {"datasource_list", kSystem},
+    {"output", "a first boot that failed is shown from /var/log/cloud-init-output.log"},
     {"power_state", "the step waits until the new system has reported"},
     {"network", "networks are network: of the node"},
     {"cloud_init_modules", kModules},
@@ -51,15 +56,31 @@ constexpr std::array<OwnKey, 13> kOwnKeys{{
 /// Cupel's entries stand before the site's.
 constexpr std::array<std::string_view, 3> kSharedLists{"ssh_authorized_keys", "write_files",
                                                        "runcmd"};
+constexpr std::string_view kUsers = "users";
 
-/// As YAML 1.1 has plain words, which cloud-init reads. Nothing: a number that would not arrive as
-/// it stands.
+/// "1_000", "+5", "-0755", "0x1F", ".inf", which YAML 1.1 takes for other numbers than they are
+/// elsewhere. Source: YAML 1.1 types, "int" and "float".
+bool differs_as_number(std::string_view text) {
+  const bool with_sign = text.starts_with('+') || text.starts_with('-');
+  const auto bare = lower_case(text.substr(with_sign ? 1 : 0));
+  auto digits = bare;
+  std::erase(digits, '_');
+  if (digits == ".inf" || digits == ".nan") return true;
+  if (digits.starts_with("0x") || digits.starts_with("0b") || digits.starts_with("0o")) return true;
+  if (!cupel::number<double>(digits)) return false;
+  const bool padded = digits.size() > 1 && digits.front() == '0';
+  return text.starts_with('+') || digits != bare || (with_sign && padded);
+}
+
+/// As YAML 1.1 has plain words, which cloud-init reads. Nothing: what would not arrive as it
+/// stands.
 std::optional<json::value> plain_value(std::string_view text) {
   const auto word = lower_case(text);
   if (word == "true" || word == "yes" || word == "on") return json::value(true);
   if (word == "false" || word == "no" || word == "off") return json::value(false);
   constexpr std::string_view kBegins = "0123456789+-.";
   if (text.empty() || !kBegins.contains(text.front())) return json::value(text);
+  if (differs_as_number(text)) return std::nullopt;
   const bool padded =
       text.size() > 1 && text.front() == '0' && text.find_first_not_of("0123456789") == text.npos;
   const bool octal = padded && text.find_first_not_of("01234567") == text.npos;
@@ -68,9 +89,7 @@ std::optional<json::value> plain_value(std::string_view text) {
   const auto [stop, failure] =
       std::from_chars(text.data(), text.data() + text.size(), number, octal ? 8 : 10);
   if (failure == std::errc{} && stop == text.data() + text.size()) return json::value(number);
-  const bool other_base =
-      word.starts_with("0x") || word.starts_with("0b") || word.starts_with("0o");
-  if (other_base || cupel::number<double>(text)) return std::nullopt;
+  if (cupel::number<double>(text)) return std::nullopt;
   return json::value(text);
 }
 
@@ -90,7 +109,9 @@ class Reader {
       const auto own = std::ranges::find(kOwnKeys, entry.key, &OwnKey::key);
       if (own != kOwnKeys.end())
         report(key_of(entry), fmt::format("user_data cannot set {}: {}", entry.key, own->why));
-      if (std::ranges::find(kSharedLists, entry.key) == kSharedLists.end()) continue;
+      const bool list =
+          entry.key == kUsers || std::ranges::find(kSharedLists, entry.key) != kSharedLists.end();
+      if (!list || entry.kind == YamlValue::Kind::null) continue;
       if (entry.kind != YamlValue::Kind::list)
         report(place_of(entry), entry.key + " of user_data must be a list");
       if (entry.key == "write_files") check_files(entry);
@@ -109,16 +130,25 @@ class Reader {
   void check_files(const YamlValue& files) {
     for (const auto& file : files.items) {
       const auto* path = file.entry("path");
-      if (path != nullptr && path->text.starts_with(kOwnFolder))
-        report(place_of(*path), fmt::format("user_data cannot write {}: what is in {} is Cupel's",
+      if (path == nullptr) continue;
+      if (path->text.contains("{{"))
+        report(place_of(*path), "a path of write_files takes no variables");
+      else if (is_own(path->text))
+        report(place_of(*path), fmt::format("user_data cannot write {}: what is in {}/ is Cupel's",
                                             printable(path->text), kOwnFolder));
     }
+  }
+
+  /// However it is spelled.
+  static bool is_own(const std::string& path) {
+    auto normal = std::filesystem::path{"/" + path}.lexically_normal().string();
+    return normal == kOwnFolder || normal.starts_with(std::string{kOwnFolder} + "/");
   }
 
   void read_text(YamlValue& value) {
     if (!value.text.contains("{{")) {
       if (!value.quoted && !plain_value(value.text))
-        report(place_of(value), fmt::format("'{}' would arrive as another number: put it in quotes",
+        report(place_of(value), fmt::format("'{}' would arrive as another value: put it in quotes",
                                             printable(value.text)));
       return;
     }
@@ -177,6 +207,16 @@ void merge_into(YamlValue& far, const YamlValue& near, const std::string& file,
   }
 }
 
+/// Names of secrets in the texts of a tree.
+void collect_secrets(const YamlValue& value, std::set<std::string, std::less<>>& names) {
+  for (const auto& item : value.items) collect_secrets(item, names);
+  if (value.kind != YamlValue::Kind::scalar || !value.text.contains("{{")) return;
+  const auto parts = text_parts(value.text, kVariables);
+  if (!parts) return;
+  for (const auto& part : *parts)
+    if (part.kind == TextPart::Kind::secret) names.insert(part.text);
+}
+
 json::value rendered(const YamlValue& value, const TextValues& values) {
   switch (value.kind) {
     case YamlValue::Kind::null:
@@ -199,9 +239,30 @@ json::value rendered(const YamlValue& value, const TextValues& values) {
   return plain_value(value.text).value_or(json::value(value.text));
 }
 
+/// The image's own user is made, and gets the keys of ssh_authorized_keys, where users: has it.
+/// Source: cloud-init 22.4, "Users and Groups"; cc_ssh.
+void check_users(const UserDataLayers& layers, const YamlValue& tree, Problems& problems) {
+  using Kind = YamlValue::Kind;
+  const auto* users = tree.entry(kUsers);
+  if (users == nullptr || users->kind != Kind::list) return;
+  const auto is_default = [](const YamlValue& user) {
+    const auto* name = user.kind == Kind::map ? user.entry("name") : &user;
+    return name != nullptr && name->kind == Kind::scalar && name->text == "default";
+  };
+  if (std::ranges::any_of(users->items, is_default)) return;
+  Place where;
+  for (const auto& layer : layers)
+    if (const auto* entry = layer->tree.entry(kUsers))
+      where = {layer->where.file, entry->line, entry->column};
+  problems.push_back({std::move(where),
+                      "users of user_data lacks default, the image's own user: users: [default, "
+                      "...]"});
+}
+
 /// One set of layers, which many nodes have.
 void check_layers(const UserDataLayers& layers, Problems& problems) {
   const auto tree = merged(layers, problems);
+  check_users(layers, tree, problems);
   if (const auto bytes = cost_of(tree).bytes; bytes > kMostBytes)
     problems.push_back({layers.back()->where,
                         fmt::format("user_data of a node has {} bytes of text: at most {} KiB. Let "
@@ -251,6 +312,17 @@ YamlValue merged(const UserDataLayers& layers, Problems& problems) {
   YamlValue tree{.kind = YamlValue::Kind::map};
   for (const auto& layer : layers) merge_into(tree, layer->tree, layer->where.file, problems);
   return tree;
+}
+
+std::map<std::string, SecretRef, std::less<>> secrets_of(const UserDataLayers& layers,
+                                                         const YamlValue& tree) {
+  std::set<std::string, std::less<>> names;
+  collect_secrets(tree, names);
+  std::map<std::string, SecretRef, std::less<>> secrets;
+  for (const auto& layer : layers)
+    for (const auto& [name, ref] : layer->secrets)
+      if (names.contains(name)) secrets.emplace(name, ref);
+  return secrets;
 }
 
 std::map<std::string, std::string, std::less<>> variables_of(const Inventory& inventory,

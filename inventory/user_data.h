@@ -42,6 +42,10 @@ UserDataLayers user_data_of(const Inventory& inventory, const Node& node);
 /// null for is taken away. A list where there was a map is a problem.
 YamlValue merged(const UserDataLayers& layers, std::vector<Problem>& problems);
 
+/// Of the layers' secrets those that `tree`, which was merged of them, still names.
+std::map<std::string, SecretRef, std::less<>> secrets_of(const UserDataLayers& layers,
+                                                         const YamlValue& tree);
+
 /// node, site, profile, rack, unit, serial, address (without its prefix), mac; those that it has.
 std::map<std::string, std::string, std::less<>> variables_of(const Inventory& inventory,
                                                              const Node& node);

@@ -93,6 +93,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
+    check_tag(tag, mark);
     // An unquoted, empty or "~" scalar has the tag "?": YAML 1.2, 10.3.2, null.
     const bool plain = tag == "?";
     const bool null = plain && (text.empty() || text == "~" || text == "null");
@@ -102,13 +103,15 @@ class TreeBuilder : public YAML::EventHandler {
     value.quoted = !plain;
     add(std::move(value), anchor, mark, {1, text.size()});
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    check_tag(tag, mark);
     open(YamlValue::Kind::list, anchor, mark);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
+    check_tag(tag, mark);
     open(YamlValue::Kind::map, anchor, mark);
   }
   void OnMapEnd() override { close(); }
@@ -129,6 +132,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   [[noreturn]] static void refuse(const YAML::Mark& mark, std::string what) {
     throw Refused{mark.line + 1, mark.column + 1, std::move(what)};
+  }
+  /// "?": plain; "!": quoted, or a block. Source: YAML 1.2, 6.9.1.
+  static void check_tag(const std::string& tag, const YAML::Mark& mark) {
+    if (tag.empty() || tag == "?" || tag == "!" || tag == "tag:yaml.org,2002:str") return;
+    refuse(mark, "a tag such as !!binary is not read here: in write_files say encoding: b64");
   }
   static void check_text(const std::string& text, const YAML::Mark& mark) {
     if (text.size() > kLongestYamlText)

@@ -86,14 +86,10 @@ OrExit<OfSite> site_or_exit(const Context& context, const RmaAsked& asked) {
   TRY(const auto site, inventory_or_exit(context, file));
   auto secrets = controller::site_secrets(site, asked.node);
   const auto* node = site.node(asked.node);
-  if (secrets)
-    return OfSite{*std::move(secrets), node ? std::optional{node->ssh} : std::nullopt, site};
-  return print_error(
-      context,
-      Error{secrets.error().code, secrets.error().what +
-                                      ". It cannot be taken out of what is sent; without it: "
-                                      "--no-inventory"},
-      Exit::invalid);
+  for (const auto& why : secrets.unread)
+    say(stderr, "cupel: warning: {}: this secret is not looked for in what is sent\n",
+        printable(why));
+  return OfSite{std::move(secrets.values), node ? std::optional{node->ssh} : std::nullopt, site};
 }
 
 Task<Result<std::optional<std::string>>> fetch_bug_report(std::string node,

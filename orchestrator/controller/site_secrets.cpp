@@ -36,22 +36,21 @@ std::vector<SecretRef> refs_of(const inventory::Inventory& inventory, const std:
 
 }  // namespace
 
-Result<std::vector<std::string>> site_secrets(const inventory::Inventory& inventory,
-                                              const std::string& node) {
-  std::vector<std::string> secrets;
-  std::string complaints;
+FetchedSecrets site_secrets(const inventory::Inventory& inventory, const std::string& node) {
+  FetchedSecrets secrets;
   for (const auto& ref : refs_of(inventory, node)) {
     asio::io_context io{1};
     auto secret = run_to_end(io, inventory::resolve_secret(ref, Deadline::in(kPatience)));
     if (secret)
-      secrets.push_back(*std::move(secret));
+      secrets.values.push_back(*std::move(secret));
     else
-      complaints += (complaints.empty() ? "" : "; ") + secret.error().what;
+      secrets.unread.push_back(std::move(secret).error().what);
   }
-  if (!complaints.empty()) return Error{Code::kInvalid, complaints};
-  std::ranges::sort(secrets, std::greater{}, &std::string::size);
-  const auto [first, last] = std::ranges::unique(secrets);
-  secrets.erase(first, last);
+  // By size, and by text, so that equal ones are neighbors.
+  std::ranges::sort(secrets.values, std::greater{},
+                    [](const std::string& each) { return std::pair{each.size(), each}; });
+  const auto [first, last] = std::ranges::unique(secrets.values);
+  secrets.values.erase(first, last);
   return secrets;
 }
 

@@ -9,16 +9,22 @@
 namespace cupel::os {
 
 struct FirstBoot {
-  enum class How { good, failed, unknown } how = How::unknown;  // unknown: it has no cloud-init
-  std::string failure{};     // "scripts-user: Runparts: 1 failures (runcmd)"
+  enum class How {
+    pending,  // it says nothing yet: to be asked again
+    good,
+    failed,  // with errors that cloud-init reports
+    unknown  // it has no cloud-init, or that is disabled: nothing will be known
+  } how = How::pending;
+  std::string failure{};     // "scripts-user: Runparts: 1 failures (runcmd)"; why it is not known
   std::string last_lines{};  // of what its scripts printed, with line ends
 
   /// The failure and the last lines in one line for people, without what is secret.
   std::string text(const std::vector<std::string>& secrets) const;
 };
 
-/// Once cloud-init has ended, however long that takes. A system whose first boot failed does not
-/// say any more that it was installed (kInstalledFile of seed.h). Errors: as ssh::run_script().
+/// Once cloud-init has ended, however long that takes; pending where the wait was killed or there
+/// is no result. A system whose cloud-init reports errors does not say any more that it was
+/// installed (kInstalledFile of seed.h). Errors: as ssh::run_script().
 Task<Result<FirstBoot>> wait_for_first_boot(ssh::Session& session, bool sudo, Deadline deadline);
 
 /// Of what the wait printed. Pure.

@@ -116,13 +116,53 @@ TEST(NetworkOfNodes, ListsAllMistakesAtOnceWithTheirPlaces) {
 }
 
 TEST(NetworkOfNodes, HasNoMacOfAnotherNode) {
-  const auto loaded =
-      load("      ports: [{name: lan0, mac: [\"52:54:00:00:00:11\", \"52:54:00:00:00:11\"]}]\n");
+  const auto loaded = load(
+      "      ports: [{name: lan0, mac: [\"52:54:00:00:00:11\", \"52:54:00:00:00:11\"], dhcp4: "
+      "yes}]\n");
 
   EXPECT_THAT(said(loaded.problems),
               ElementsAre("i.yaml:10:33: 52:54:00:00:00:11 is there twice",
                           "i.yaml:6:11: MAC of a port 52:54:00:00:00:11 of node 'n2' is already "
                           "that of 'n1' (i.yaml:6:11)"));
+}
+
+TEST(NetworkOfNodes, HasNoAddressAndNoBootMacOfAnotherNode) {
+  const auto loaded = load(
+      "      ports: [{name: lan0, mac: \"52:54:00:00:00:[11-12]\", addresses: "
+      "\"10.0.2.[1-2]/24\"}]\n"
+      "  - name: n3\n"
+      "    bmc: {address: 10.0.1.3}\n"
+      "    ssh: {address: 10.0.2.3}\n"
+      "    boot: {macs: \"52:54:00:00:00:12\"}\n"
+      "    network: {ports: [{name: a, mac: \"52:54:00:00:00:13\", addresses: [10.0.2.3/24, "
+      "10.0.2.2/16, 10.0.2.4/24]}]}\n"
+      "  - name: n4\n"
+      "    bmc: {address: 10.0.1.4}\n"
+      "    ssh: {address: 10.0.2.4}\n");
+
+  EXPECT_FALSE(loaded.inventory);
+  EXPECT_THAT(
+      said(loaded.problems),
+      UnorderedElementsAre(
+          "i.yaml:6:11: MAC of a port 52:54:00:00:00:12 of node 'n2' is a boot MAC of 'n3'",
+          "i.yaml:11:11: network address 10.0.2.2/16 of node 'n3' is already that of 'n2' "
+          "(i.yaml:6:11), written there as 10.0.2.2/24",
+          "i.yaml:11:11: network address 10.0.2.4/24 of node 'n3' is the SSH address of 'n4'"));
+}
+
+TEST(NetworkOfNodes, HasTheAddressByWhichItIsLoggedInTo) {
+  const auto lacking = load(
+      "      ports: [{name: lan0, mac: \"52:54:00:00:00:[11-12]\", addresses: "
+      "\"10.0.3.[1-2]/24\"}]\n");
+  const auto by_dhcp =
+      load("      ports: [{name: lan0, mac: \"52:54:00:00:00:[11-12]\", dhcp4: yes}]\n");
+
+  EXPECT_THAT(said(lacking.problems),
+              ElementsAre("i.yaml:6:11: no interface in network: of node 'n1' has its ssh: address "
+                          "10.0.2.1, by which it is logged in to",
+                          "i.yaml:6:11: no interface in network: of node 'n2' has its ssh: address "
+                          "10.0.2.2, by which it is logged in to"));
+  EXPECT_THAT(said(by_dhcp.problems), IsEmpty());
 }
 
 TEST(NetworkOfNodes, WithoutPortsIsAMistake) {

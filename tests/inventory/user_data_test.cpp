@@ -130,7 +130,7 @@ TEST(UserData, ListsAllMistakesAtOnceWithTheirPlaces) {
                 HasSubstr("two braces that stand for themselves are {{\"{{\"}}")),
           "i.yaml:23:12: line 1 of the text: nothing closes '{{': a variable is {{node}}, and two "
           "braces that stand for themselves are {{\"{{\"}}",
-          "i.yaml:24:12: '1.5' would arrive as another number: put it in quotes",
+          "i.yaml:24:12: '1.5' would arrive as another value: put it in quotes",
           "i.yaml:25:12: secret names file:PATH, env:NAME or cmd:COMMAND, not 'pass'",
           "i.yaml:26:9: a key of user_data takes no variables",
           "i.yaml:27:14: ntp of user_data is a list here, and a map where it is set before"));
@@ -169,6 +169,81 @@ TEST(UserData, PlainWordsAreWhatYaml11HasThemFor) {
             parse_json(R"({"a": true, "b": false, "c": 420, "d": -7, "e": "22:30", "f": "1.2.3",
                            "g": "yes", "h": "0644", "i": "08", "k": "y"})")
                 .value());
+}
+
+std::vector<std::string> refused(std::string_view text) {
+  std::vector<Problem> problems;
+  const std::string file = "a.yaml";
+  const auto document = parse_yaml(text, file, problems);
+  if (document) (void)read_os(&document->root, "/srv", file, problems);
+  return said(problems);
+}
+
+TEST(UserData, PlainWordsThatYaml11ReadsOtherwiseHaveToBeQuoted) {
+  for (const std::string word : {"1_000", "+5", "-0755", "0x1F", "-0x1F", ".inf"})
+    EXPECT_THAT(
+        refused("user_data: {a: " + word + "}"),
+        ElementsAre("a.yaml:1:16: '" + word + "' would arrive as another value: put it in quotes"));
+  EXPECT_THAT(refused("user_data: {a: -7, b: +x, c: a_1, d: '+5', e: 1.2.3, f: 2_x}"), IsEmpty());
+}
+
+TEST(UserData, WithATagIsRefusedAtItsPlace) {
+  for (const std::string value : {"!!binary aGk=", "!!int \"5\"", "!own x", "!!set [x]", "!own {}"})
+    EXPECT_THAT(refused("user_data:\n  a: " + value + "\n"),
+                ElementsAre(AllOf(StartsWith("a.yaml:2:"),
+                                  HasSubstr("a tag such as !!binary is not read here: in "
+                                            "write_files say encoding: b64"))))
+        << value;
+  EXPECT_THAT(refused("user_data: {a: !!str 5, b: ! x, c: 'x'}"), IsEmpty());
+}
+
+TEST(UserData, TakesListsThatCupelHasEntriesInAwayByNull) {
+  EXPECT_THAT(refused("user_data: {runcmd: ~, write_files: ~, ssh_authorized_keys: ~, users: ~}"),
+              IsEmpty());
+  std::vector<Problem> problems;
+
+  const auto tree =
+      merged({layer("user_data: {runcmd: [x], a: b}"), layer("user_data: {runcmd: ~}")}, problems);
+
+  EXPECT_EQ(json::value(cloud_config(tree, {})), parse_json(R"({"a": "b"})").value());
+}
+
+TEST(UserData, CannotWriteIntoCupelsFolderHoweverThePathIsSpelled) {
+  for (const std::string path : {"/var/lib/cupel", "/var/lib//cupel/x", "/var/./lib/cupel/x",
+                                 "/etc/../var/lib/cupel/x", "//var/lib/cupel/x"})
+    EXPECT_THAT(refused("user_data: {write_files: [{path: " + path + "}]}"),
+                ElementsAre("a.yaml:1:34: user_data cannot write " + path +
+                            ": what is in /var/lib/cupel/ is Cupel's"));
+  EXPECT_THAT(refused("user_data: {write_files: [{path: '/etc/{{node}}'}]}"),
+              ElementsAre("a.yaml:1:34: a path of write_files takes no variables"));
+  EXPECT_THAT(refused("user_data: {write_files: [{path: /var/lib/cupels/x}]}"), IsEmpty());
+}
+
+TEST(UserData, LeavesTheImagesOwnUserAndSettingsAlone) {
+  for (const std::string key : {"ssh_genkeytypes", "system_info", "datasource_list", "output"})
+    EXPECT_THAT(refused("user_data: {" + key + ": [x]}"),
+                ElementsAre(StartsWith("a.yaml:1:13: user_data cannot set " + key + ": ")));
+  Node node;
+  node.user_data = {layer("user_data: {users: [{name: ann}]}"),
+                    layer("user_data:\n  users: [bob]\n", "b.yaml")};
+  EXPECT_THAT(checked(site_of(node)),
+              ElementsAre("b.yaml:2:10: users of user_data lacks default, the image's own user: "
+                          "users: [default, ...]"));
+  node.user_data.push_back(layer("user_data: {users: [default]}"));
+  EXPECT_THAT(checked(site_of(node)), IsEmpty());
+}
+
+TEST(UserData, NeedsNoSecretThatANearerPlaceOverrides) {
+  const UserDataLayers layers{layer("user_data: {a: '{{secret \"env:A\"}}', b: {c: '{{secret "
+                                    "\"env:B\"}}'}}"),
+                              layer("user_data: {a: '{{secret \"env:C\"}}'}")};
+  std::vector<Problem> problems;
+  const auto tree = merged(layers, problems);
+
+  std::vector<std::string> names;
+  for (const auto& [name, ref] : secrets_of(layers, tree)) names.push_back(name);
+
+  EXPECT_THAT(names, ElementsAre("env:B", "env:C"));
 }
 
 TEST(UserData, OfANodeWithoutTheValueIsAMistakeAtTheVariable) {

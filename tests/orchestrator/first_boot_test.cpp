@@ -30,13 +30,15 @@ TEST(FirstBootOutput, SaysWhatFailedWithItsLastLinesAndWithoutSecrets) {
 
 TEST(FirstBootOutput, IsGoodWithoutErrorsAndUnknownWithoutCloudInit) {
   EXPECT_EQ(read_first_boot(kGood).how, FirstBoot::How::good);
-  EXPECT_EQ(read_first_boot("").how, FirstBoot::How::unknown);
+  EXPECT_EQ(read_first_boot("no cloud-init\n").how, FirstBoot::How::unknown);
+  EXPECT_EQ(read_first_boot("disabled\n").how, FirstBoot::How::unknown);
 }
 
-TEST(FirstBootOutput, WithoutAResultIsAFailure) {
-  for (const auto* output : {"\n", "\nlines\n", "{}\n", "{\"v1\": {\"errors\": 3}}\n", "{\"v1\""}) {
+TEST(FirstBootOutput, WithoutAResultSaysNothingYet) {
+  for (const auto* output :
+       {"", "\n", "\nlines\n", "{}\n", "{\"v1\": {\"errors\": 3}}\n", "{\"v1\"", "no cloud-"}) {
     const auto seen = read_first_boot(output);
-    EXPECT_EQ(seen.how, FirstBoot::How::failed) << output;
+    EXPECT_EQ(seen.how, FirstBoot::How::pending) << output;
     EXPECT_THAT(seen.text({}), HasSubstr("cloud-init left no result")) << output;
   }
 }
@@ -49,6 +51,32 @@ TEST(FirstBootOutput, LeavesOutALineThatMayHaveBeenCutInASecret) {
 
   EXPECT_THAT(text, Not(HasSubstr("cret")));
   EXPECT_THAT(text, HasSubstr(" | last"));
+}
+
+/// Whose scripts are killed, as by a restart of the machine.
+struct RestartingSession final : ssh::Session {
+  Task<Result<ssh::CommandOutcome>> run(std::string, std::string, ssh::Sink sink,
+                                        Deadline) override {
+    ++scripts;
+    sink(ssh::Stream::out, "no cloud-init\n");
+    co_return ssh::CommandOutcome{.exit_status = 143};
+  }
+  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
+    co_return ok();
+  }
+  int scripts = 0;
+};
+
+TEST(WaitForFirstBoot, ThatIsKilledSaysNothingAndDisownsNothing) {
+  RestartingSession session;
+  asio::io_context io{1};
+
+  const auto seen = run_to_end(
+      io, os::wait_for_first_boot(session, false, Deadline::in(std::chrono::minutes{1})));
+
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->how, FirstBoot::How::pending);
+  EXPECT_EQ(session.scripts, 1);
 }
 
 class FirstBootStep : public OsStep {
@@ -66,7 +94,7 @@ class FirstBootStep : public OsStep {
 };
 
 TEST_F(FirstBootStep, FailsTheStepWithTheLastLinesAndNoSecretInAnyEvent) {
-  first_boot_ = kFailed;
+  first_boot_ = {kFailed};
 
   ASSERT_TRUE(control());
 
@@ -79,7 +107,7 @@ TEST_F(FirstBootStep, FailsTheStepWithTheLastLinesAndNoSecretInAnyEvent) {
 }
 
 TEST_F(FirstBootStep, IsDoneOnceCloudInitIs) {
-  first_boot_ = kGood;
+  first_boot_ = {kGood};
 
   ASSERT_TRUE(control());
 
@@ -92,6 +120,59 @@ TEST_F(FirstBootStep, SaysThatNothingIsKnownWithoutCloudInit) {
 
   EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
   EXPECT_THAT(end_.detail, HasSubstr("it has no command cloud-init"));
+}
+
+TEST_F(FirstBootStep, IsAskedAgainWhereNothingIsKnownYet) {
+  first_boot_ = {"", "\n", kGood};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(first_boot_.size(), 1U);
+}
+
+class InstalledByAnEarlierRun : public FirstBootStep {
+ protected:
+  InstalledByAnEarlierRun() {
+    store_->pin("ssh:n1", "SHA256:before");
+    machine_.does = test::BootMachine::Does::old_system;
+    machine_.old_system_image = {digest_};
+  }
+};
+
+TEST_F(InstalledByAnEarlierRun, FailsWhereItsFirstBootDidAndShowsNothingOfItsOldSecrets) {
+  first_boot_ = {kFailed};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("its first boot failed: cloud-init reports errors"));
+  EXPECT_THAT(needed(), HasSubstr("cupel run os --nodes n1 --set wipe=yes"));
+  EXPECT_THAT(needed(), Not(HasSubstr("s3cret-value")));
+  EXPECT_EQ(machine_.boots, 0);
+}
+
+TEST_F(InstalledByAnEarlierRun, IsDoneOnceItsFirstBootHasEndedWell) {
+  first_boot_ = {"\n", kGood};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(end_.detail, "debian-12 runs already");
+  EXPECT_EQ(first_boot_.size(), 1U) << "it was asked until it had ended";
+  EXPECT_EQ(machine_.boots, 0);
+}
+
+TEST_F(FirstBootStep, BootsNothingWithASecretThatIsNotUtf8AndDoesNotShowIt) {
+  ::setenv("CUPEL_TEST_TOKEN", "s3cret-value\xff", 1);
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("user_data: the secret env:CUPEL_TEST_TOKEN (i.yaml:1:"));
+  EXPECT_THAT(end_.detail, HasSubstr("is not UTF-8"));
+  EXPECT_THAT(needed(), Not(HasSubstr("s3cret-value")));
+  EXPECT_EQ(machine_.boots, 0);
 }
 
 TEST_F(FirstBootStep, BootsNothingWithoutItsSecret) {

@@ -123,8 +123,8 @@ class OsStep : public ::testing::Test {
 
   std::optional<Error> no_server_{};  // why the boot server does not start
   int tries_ = 1;
-  int looks_ = 0;                         // at what is up
-  std::string first_boot_{};              // what cloud-init says of it
+  int looks_ = 0;                                           // at what is up
+  std::vector<std::string> first_boot_{"no cloud-init\n"};  // each wait for cloud-init
   std::vector<std::string> host_keys_{};  // of who answers SSH in turn; empty: none is compared
   const std::string digest_ = std::string(64, 'd');
   test::TemporaryFolder folder_{};

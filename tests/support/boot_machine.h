@@ -210,13 +210,14 @@ class BootBmc final : public bmc::Bmc {
 /// What its system says over SSH.
 class BootSession final : public ssh::Session {
  public:
-  /// `first_boot`: what the wait for cloud-init prints.
-  explicit BootSession(std::string says, std::string first_boot = {})
-      : says_{std::move(says)}, first_boot_{std::move(first_boot)} {}
+  /// `first_boot`: what each wait for cloud-init prints, the last one again and again.
+  explicit BootSession(std::string says, std::vector<std::string>& first_boot)
+      : says_{std::move(says)}, first_boot_{first_boot} {}
   Task<Result<ssh::CommandOutcome>> run(std::string command, std::string input, ssh::Sink sink,
                                         Deadline) override {
     const bool waits = (command + input).contains("cloud-init status --wait");
-    sink(ssh::Stream::out, waits ? first_boot_ : says_);
+    sink(ssh::Stream::out, waits ? first_boot_.front() : says_);
+    if (waits && first_boot_.size() > 1) first_boot_.erase(first_boot_.begin());
     co_return ssh::CommandOutcome{};
   }
   Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
@@ -224,7 +225,8 @@ class BootSession final : public ssh::Session {
   }
 
  private:
-  std::string says_, first_boot_;
+  std::string says_;
+  std::vector<std::string>& first_boot_;
 };
 
 /// The boot server and the image store that this machine sees.

@@ -148,23 +148,37 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   return wanted;
 }
 
-/// The site's user data, with the node's values and with its secrets, which are fetched now. A RAM
-/// system that stays up gets none.
+/// Those that the merged tree still names, fetched now.
+Task<Result<inventory::TextValues>> fetch_secrets(const StepRequest& request,
+                                                  const inventory::UserDataLayers& layers,
+                                                  const inventory::YamlValue& tree) {
+  inventory::TextValues values;
+  const auto named = inventory::secrets_of(layers, tree);
+  for (const auto& [text, ref] : named) {
+    auto secret = co_await inventory::resolve_secret(ref, request.deadline);
+    if (!secret) co_return std::move(secret).error().within("user_data");
+    if (valid_utf8(*secret) != *secret)
+      co_return Error{Code::kInvalid,
+                      fmt::format("user_data: the secret {} ({}) is not UTF-8, as cloud-config is: "
+                                  "store it as base64, and say encoding: b64 in write_files",
+                                  printable(text), to_string(ref.named))};
+    values.secrets.insert_or_assign(text, *std::move(secret));
+  }
+  co_return values;
+}
+
+/// The site's user data, with the node's values and with its secrets. A RAM system that stays up
+/// gets none.
 Task<Result<void>> add_user_data(const StepEnvironment& environment, const StepRequest& request,
                                  Wanted& wanted) {
   const auto layers = inventory::user_data_of(environment.inventory, request.node);
   if (!wanted.wish.os || layers.empty()) co_return ok();
-  inventory::TextValues values{.variables =
-                                   inventory::variables_of(environment.inventory, request.node)};
-  for (const auto& layer : layers)
-    for (const auto& [text, ref] : layer->secrets) {
-      auto secret = co_await inventory::resolve_secret(ref, request.deadline);
-      if (!secret) co_return std::move(secret).error().within("user_data");
-      wanted.secrets.push_back(*secret);
-      values.secrets.insert_or_assign(text, *std::move(secret));
-    }
   std::vector<inventory::Problem> known;  // since the inventory was read
-  wanted.wish.user_data = inventory::cloud_config(inventory::merged(layers, known), values);
+  const auto tree = inventory::merged(layers, known);
+  CO_TRY(auto values, co_await fetch_secrets(request, layers, tree));
+  for (const auto& [text, secret] : values.secrets) wanted.secrets.push_back(secret);
+  values.variables = inventory::variables_of(environment.inventory, request.node);
+  wanted.wish.user_data = inventory::cloud_config(tree, values);
   co_return ok();
 }
 
@@ -357,39 +371,56 @@ Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const Ste
   }
 }
 
-/// However often its scripts break the connection.
+/// However often its scripts break the connection, or end the wait for them.
 Task<Result<os::FirstBoot>> first_boot(StepEnvironment& environment, const StepRequest& request,
                                        const Wanted& wanted, Deadline until) {
   for (;;) {
     request.waiting("first boot: packages and scripts of user_data");
     CO_TRY(const auto session, co_await let_in(environment, request, wanted, until));
     auto seen = co_await os::wait_for_first_boot(*session, request.node.ssh.sudo, until);
-    const bool again = !seen && is_transient(seen.error().code) && until.left() > kSwitchPause;
-    if (!again) co_return seen;
+    const bool again = seen ? seen->how == os::FirstBoot::How::pending
+                            : is_transient(seen.error().code) ||
+                                  seen.error().code == Code::kMalformed;  // cut without a status
+    if (!again || until.left() <= kSwitchPause) co_return seen;
     CO_TRY(co_await pause_for(kSwitchPause));
   }
 }
 
-/// Nothing where the site's user data did what it is to do, or there is none.
-Task<Result<std::optional<StepEnd>>> bad_first_boot(StepEnvironment& environment,
-                                                    const StepRequest& request,
-                                                    const Wanted& wanted, BootEnd& ended,
-                                                    Deadline until) {
-  if (wanted.wish.user_data.empty()) co_return std::nullopt;
-  auto seen = co_await first_boot(environment, request, wanted, until);
-  if (!seen) co_return ended_by_ssh(std::move(seen).error());
-  if (seen->how == os::FirstBoot::How::unknown)
-    ended.notes.emplace_back(
-        "it has no command cloud-init: nothing says whether user_data did what it is to do");
-  if (seen->how != os::FirstBoot::How::failed) co_return std::nullopt;
-  const BootEnd failed{.how = BootEnd::How::failed,
-                       .detail = "its first boot failed: " + seen->text(wanted.secrets),
-                       .advice = {"look at what it printed: cupel exec NODE -- tail -n 40 "
-                                  "/var/log/cloud-init-output.log",
-                                  "correct user_data or what its scripts need, and write it again: "
-                                  "cupel run os --nodes NODE --set wipe=yes"},
-                       .notes = ended.notes};
-  co_return failed_end(request, failed);
+/// Nothing where the site's user data did what it is to do, or nothing will say.
+std::optional<StepEnd> bad_first_boot(const StepRequest& request, const os::FirstBoot& seen,
+                                      const Wanted& wanted, const BootEnd& ended) {
+  using How = os::FirstBoot::How;
+  BootEnd failed{.how = BootEnd::How::failed, .notes = ended.notes};
+  if (seen.how == How::pending) {
+    failed.detail = "its first boot has not ended: " + seen.failure;
+    failed.advice = {"look at what it does: cupel exec NODE -- cloud-init status --long",
+                     "once it has ended, ask for its outcome: cupel run os --nodes NODE"};
+    return failed_end(request, failed);
+  }
+  if (seen.how != How::failed) return std::nullopt;
+  failed.detail = "its first boot failed: " + seen.text(wanted.secrets);
+  failed.advice = {
+      "look at what it printed: cupel exec NODE -- tail -n 40 /var/log/cloud-init-output.log",
+      "correct user_data or what its scripts need, and write it again: "
+      "cupel run os --nodes NODE --set wipe=yes"};
+  return failed_end(request, failed);
+}
+
+/// The wanted image. An earlier run may have ended before its first boot did.
+Task<Result<StepEnd>> runs_already(StepEnvironment& environment, const StepRequest& request,
+                                   const std::string& image) {
+  if (!inventory::user_data_of(environment.inventory, request.node).empty()) {
+    const Wanted wanted{.image = image};
+    const auto until = with_last_word(request.deadline);
+    auto seen = co_await first_boot(environment, request, wanted, until);
+    if (!seen) co_return ended_by_ssh(std::move(seen).error());
+    // The secrets that it had may be others than today's: what it printed is not shown.
+    if (seen->how == os::FirstBoot::How::failed)
+      *seen = {.how = os::FirstBoot::How::failed, .failure = "cloud-init reports errors"};
+    auto bad = bad_first_boot(request, *seen, wanted, {});
+    if (bad) co_return *std::move(bad);
+  }
+  co_return done(image + " runs already");
 }
 
 void note_unseeded(BootEnd& ended, const std::string& calls_itself, const std::string& name) {
@@ -429,8 +460,15 @@ Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepReq
     wrong.advice = {"look at the image: cloud-init takes the name from its seed"};
     co_return failed_end(request, wrong);
   }
-  CO_TRY(auto bad, co_await bad_first_boot(environment, request, wanted, ended, until));
-  if (bad) co_return *std::move(bad);
+  if (!wanted.wish.user_data.empty()) {
+    auto booted = co_await first_boot(environment, request, wanted, until);
+    if (!booted) co_return ended_by_ssh(std::move(booted).error());
+    if (booted->how == os::FirstBoot::How::unknown)
+      ended.notes.push_back(booted->failure +
+                            ": nothing says whether user_data did what it is to do");
+    auto bad = bad_first_boot(request, *booted, wanted, ended);
+    if (bad) co_return *std::move(bad);
+  }
   CO_TRY(compare_tpm(environment.store, request.node, ended));
   co_return done(words_for(ended, wanted), found_of(ended, wanted));
 }
@@ -483,7 +521,7 @@ Task<Result<StepEnd>> perform_os(StepEnvironment& environment, const StepRequest
   if (!ram && !says_yes(request, "reinstall")) {
     const auto seen = co_await look(environment, request, request.deadline);
     if (seen && !seen->sha256.empty() && seen->sha256 == sha256)
-      co_return done(seen->image + " runs already");
+      co_return co_await runs_already(environment, request, seen->image);
   }
   auto free = co_await check_free(environment, request);
   if (!free) co_return ended_by(std::move(free).error());
