@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/login.h"
 #include "base/text.h"
@@ -69,10 +71,16 @@ Result<void> mark(store::Store& store, BegunUpdate update, const std::string& no
 
 Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
                            const BegunUpdate& update) {
-  TRY(auto planned, planned_or_exit(context, {.playbook = "firmware",
-                                              .inventory = asked.inventory,
-                                              .inventory_named = true,
-                                              .nodes = asked.node}));
+  const auto& window = update.state.window;
+  PlanOptions options{.playbook = "firmware",
+                      .inventory = asked.inventory,
+                      .inventory_named = true,
+                      .nodes = asked.node};
+  if (!window.empty()) options.settings.push_back("window=" + window);
+  TRY(auto planned, planned_or_exit(context, options));
+  if (!context.json)
+    say("goes on with {}; then writes what else is off the baseline (window: {})\n",
+        printable(update.named()), window.empty() ? "any" : printable(window));
   {
     const auto store = store::Store::open(context.state);
     if (!store) return print_error(context, store.error(), Exit::unfinished);
@@ -103,8 +111,8 @@ Exit go_on(Context& context, const RecoveryAsked& asked) {
   return retry_node(context, {update.state.run, asked.node, update.state.step, why});
 }
 
-/// What the update's memory kept from happening.
-std::vector<std::string> no_longer_protected(const BegunUpdate& update) {
+/// What the update's memory kept from happening. `freed`: its power was held.
+std::vector<std::string> no_longer_protected(const BegunUpdate& update, bool freed) {
   const auto name = printable(update.named());
   const bool by_bmc = update.kind == "firmware";
   std::vector<std::string> all;
@@ -115,12 +123,13 @@ std::vector<std::string> no_longer_protected(const BegunUpdate& update) {
         fmt::format("{} may be written again; that nothing of it is still at work, {} "
                     "alone shows",
                     name, by_bmc ? "the BMC" : "the node"));
-  all.push_back("its power is not held any more: steps and operators may change it");
+  if (freed) all.push_back("its power is not held any more: steps and operators may change it");
   return all;
 }
 
-/// The audit log first: what was forgotten stands there, whatever follows.
-Result<void> forget_update(store::Store& store, const BegunUpdate& update,
+/// Whether its power was held and is free now. The audit log first: what was forgotten stands
+/// there, whatever follows.
+Result<bool> forget_update(store::Store& store, const BegunUpdate& update,
                            const RecoveryAsked& asked) {
   TRY(auto audit, store::AuditLog::open(store.folder()));
   store::AuditEntry entry{.who = login_name(),
@@ -138,20 +147,17 @@ Result<void> forget_update(store::Store& store, const BegunUpdate& update,
   state.since = seconds_now();
   state.go_on = false;
   TRY(store::keep_firmware_state(store, update.kind, asked.node, state));
-  // Not one of another update.
-  const auto held = store::power_is_held(store, state.held, seconds_now());
-  if (held && held->starts_with(update.named() + " ")) return release_power(store, state.held);
-  return ok();
+  return store::release_power_of(store, state.held, update.named(), asked.node);
 }
 
 void print_forgotten(const Context& context, const std::vector<BegunUpdate>& updates,
-                     const std::string& node) {
+                     const std::vector<std::string>& bare_lines, const std::string& node) {
   boost::json::array forgotten, bare;
+  for (const auto& line : bare_lines) bare.emplace_back(line);
   for (const auto& each : updates) {
     auto object = begun_json(each, node);
     object.erase("next");
     forgotten.push_back(std::move(object));
-    for (const auto& line : no_longer_protected(each)) bare.emplace_back(line);
   }
   const auto next = advised(context, "cupel firmware plan " + node);
   if (context.json)
@@ -174,11 +180,14 @@ Exit forget(const Context& context, const RecoveryAsked& asked) {
   for (const auto& each : *updates)
     if (const auto left = check_left(context, each, asked.node); !left)
       return print_error(context, left.error(), Exit::invalid);
-  for (const auto& each : *updates)
-    if (const auto forgotten = forget_update(**store, each, asked); !forgotten)
-      return print_error(context, forgotten.error(), Exit::unfinished);
+  std::vector<std::string> bare;
+  for (const auto& each : *updates) {
+    const auto freed = forget_update(**store, each, asked);
+    if (!freed) return print_error(context, freed.error(), Exit::unfinished);
+    std::ranges::move(no_longer_protected(each, *freed), std::back_inserter(bare));
+  }
   if (!context.json) say("{}", rehearsal_line(context.state));
-  print_forgotten(context, *updates, asked.node);
+  print_forgotten(context, *updates, bare, asked.node);
   return Exit::passed;
 }
 

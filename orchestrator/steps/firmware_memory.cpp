@@ -88,13 +88,15 @@ Result<void> remember_handle(StepEnvironment& environment, const StepRequest& re
                              const UpdateHandle& handle, std::string held) {
   TRY(const auto before, remembered(environment, request));
   const bool goes_on = before && is_same_write(*before, handle);
+  const auto window = request.step.with.find("window");
   return keep(environment, request,
               {.written_by = goes_on ? before->written_by : request.run,
                .run = request.run,
                .step = request.step.name,
                .handle = to_text(handle),
                .held = std::move(held),
-               .since = seconds_now()});
+               .since = seconds_now(),
+               .window = window == request.step.with.end() ? "" : window->second});
 }
 
 Result<void> remember_end(StepEnvironment& environment, const StepRequest& request,

@@ -226,7 +226,8 @@ Task<Result<NodeWriter::Ended>> NodeWriter::write(FirmwareUpdate update, NodeLoo
   CO_TRY(store::hold_power(environment_.store, request_.node.name,
                            {.what = named(),
                             .until = seconds_now() + longest,
-                            .by = std::string{playbooks::row_of(request_.step.kind).name}}));
+                            .by = std::string{playbooks::row_of(request_.step.kind).name},
+                            .node = request_.node.name}));
   CO_TRY(co_await enter(Phase::writing));
   CO_TRY(auto spool, co_await follow(write_script(order)));
   co_return co_await judge(std::move(spool));

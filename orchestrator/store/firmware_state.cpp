@@ -34,7 +34,8 @@ Result<void> keep_firmware_state(Store& store, std::string_view kind, const std:
                           {"held", state.held},
                           {"since", state.since.time_since_epoch().count()},
                           {"words", printable(shortened(state.words, kLongestWords))},
-                          {"go_on", state.go_on}};
+                          {"go_on", state.go_on},
+                          {"window", state.window}};
   return store.repin(name_of(kind, node), json::serialize(text));
 }
 
@@ -57,7 +58,8 @@ Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_vi
       .held = text_at(*read, "held").value_or(""),
       .since = std::chrono::sys_seconds{std::chrono::seconds{whole_number_at(*read, "since")}},
       .words = text_at(*read, "words").value_or(""),
-      .go_on = flag_at(*read, "go_on") == true};
+      .go_on = flag_at(*read, "go_on") == true,
+      .window = text_at(*read, "window").value_or("")};
 }
 
 }  // namespace cupel::store

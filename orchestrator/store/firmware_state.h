@@ -23,6 +23,7 @@ struct FirmwareState {
   std::chrono::sys_seconds since{};  // of the handle's phase, or of the end
   std::string words{};               // of the end
   bool go_on = false;                // the next step of this kind begins from the handle
+  std::string window{};              // in which the newest run may begin updates; empty: any time
 };
 
 /// By the kind of step ("firmware", "node-firmware"), whose updates have nothing to do with each

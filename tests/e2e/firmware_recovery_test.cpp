@@ -86,7 +86,8 @@ class FirmwareRecovery : public ::testing::Test {
                                             .held = "n1",
                                             .since = seconds_now(),
                                             .words = "it waits for the cord"}));
-    ASSERT_TRUE(store::hold_power(*store, "n1", {"bios 2.4", seconds_now() + 1h}));
+    ASSERT_TRUE(
+        hold_power(*store, "n1", {.what = "bios 2.4", .until = seconds_now() + 1h, .node = "n1"}));
   }
   /// By a run that is over.
   void leave_staged() {
@@ -137,7 +138,8 @@ TEST_F(FirmwareRecovery, ForgetIsAuditedFreesThePowerAndSaysWhatIsNotProtectedAn
       forgot.out,
       AllOf(HasSubstr("n1: forgotten: bios 2.4. On the machine nothing was changed.\n"
                       "no longer protected:\n"
-                      "  bios 2.4 is written, and may be written again before it has run\n"),
+                      "  bios 2.4 is written, and may be written again before it has run\n"
+                      "  its power is not held any more: steps and operators may change it\n"),
             HasSubstr("firmware plan n1")));
   EXPECT_EQ(state().end, End::forgotten);
   EXPECT_THAT(state().words, HasSubstr("board replaced"));
@@ -159,6 +161,18 @@ TEST_F(FirmwareRecovery, ForgetLeavesThePowerThatAnotherUpdateHolds) {
 
   EXPECT_EQ(cupel({"forget", "n1"}).status, 0);
 
+  EXPECT_TRUE(store::power_is_held(*open(), std::string{"n1"}, seconds_now()));
+}
+
+TEST_F(FirmwareRecovery, ForgetLeavesThePowerThatTheSameUpdateOfAnotherNodeOfTheBmcHolds) {
+  leave_staged();
+  ASSERT_TRUE(
+      hold_power(*open(), "n1", {.what = "bios 2.4", .until = seconds_now() + 1h, .node = "n2"}));
+
+  const auto forgot = cupel({"forget", "n1"});
+
+  EXPECT_EQ(forgot.status, 0) << forgot.err;
+  EXPECT_THAT(forgot.out, ::testing::Not(HasSubstr("its power is not held any more")));
   EXPECT_TRUE(store::power_is_held(*open(), std::string{"n1"}, seconds_now()));
 }
 

@@ -430,6 +430,17 @@ TEST_F(FirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
   EXPECT_FALSE(store::power_is_held(*store_, "n1", now()));
 }
 
+TEST_F(FirmwareStep, TheWindowOfItsRunIsRemembered) {
+  auto step = plan_.nodes[0].steps->front();
+  step.with["window"] = "Mon 00:00 +7d";
+  plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(remembered().window, "Mon 00:00 +7d");
+}
+
 TEST_F(FirmwareStep, DoesNothingWhereTheProfileNamesNoImage) {
   inventory_.profiles["a1"].firmware[0].image.reset();
 
