@@ -30,6 +30,9 @@ struct BegunUpdate {
 Result<std::vector<BegunUpdate>> begun_updates(const Context& context, store::Store& store,
                                                const std::string& node);
 
+/// The kinds of step of which what is remembered cannot be read: begun_updates() fails for them.
+std::vector<std::string> unreadable_updates(store::Store& store, const std::string& node);
+
 /// "cupel firmware continue n1"; empty: none is needed.
 std::string next_command(const BegunUpdate& update, const std::string& node);
 

@@ -25,6 +25,7 @@ using InRun = BegunUpdate::Run;
 using End = store::FirmwareState::End;
 
 constexpr std::size_t kLongestReason = 300;  // beside the words of a retry
+constexpr std::size_t kLongestKept = 4000;   // of what cannot be read
 
 struct RecoveryAsked {
   std::string node{};
@@ -172,9 +173,49 @@ void print_forgotten(const Context& context, const std::vector<BegunUpdate>& upd
   say("see what would be written now: {}\n", next);
 }
 
+/// The audit log has its text, as far as it is text.
+Result<void> forget_unreadable(store::Store& store, const std::string& kind,
+                               const RecoveryAsked& asked) {
+  const auto kept = store::firmware_state_text(store, kind, asked.node).value_or("");
+  TRY(auto audit, store::AuditLog::open(store.folder()));
+  store::AuditEntry entry{.who = login_name(),
+                          .origin = "command line",
+                          .what = "firmware-forgotten",
+                          .data = {{"node", asked.node},
+                                   {"step", kind},
+                                   {"unreadable", printable(shortened(kept, kLongestKept))}}};
+  if (!asked.reason.empty()) entry.data["reason"] = printable(asked.reason);
+  TRY(audit.append(std::move(entry)));
+  return store::drop_firmware_state(store, kind, asked.node);
+}
+
+/// Nothing is known of it but that it was there: a hold on the power ends by itself.
+Exit forget_all_unreadable(const Context& context, store::Store& store,
+                           const std::vector<std::string>& kinds, const RecoveryAsked& asked) {
+  boost::json::array forgotten;
+  for (const auto& kind : kinds) {
+    if (const auto dropped = forget_unreadable(store, kind, asked); !dropped)
+      return print_error(context, dropped.error(), Exit::unfinished);
+    forgotten.push_back(boost::json::object{{"step", kind}, {"unreadable", true}});
+  }
+  const auto next = advised(context, "cupel firmware show " + asked.node);
+  if (context.json) {
+    say("{}\n", boost::json::serialize(boost::json::object{
+                    {"node", asked.node}, {"forgotten", forgotten}, {"next", next}}));
+    return Exit::passed;
+  }
+  say("{}{}: forgotten: what was remembered of the step {}, and could not be read; the audit log "
+      "has "
+      "its text. On the machine nothing was changed.\nsee what it runs: {}\n",
+      rehearsal_line(context.state), asked.node, fmt::join(kinds, ", "), next);
+  return Exit::passed;
+}
+
 Exit forget(const Context& context, const RecoveryAsked& asked) {
   const auto store = store::Store::open(context.state);
   if (!store) return print_error(context, store.error(), Exit::unfinished);
+  if (const auto kinds = unreadable_updates(**store, asked.node); !kinds.empty())
+    return forget_all_unreadable(context, **store, kinds, asked);
   const auto updates = awaited_updates(context, **store, asked.node);
   if (!updates) return print_error(context, updates.error(), exit_for(updates.error()));
   for (const auto& each : *updates)

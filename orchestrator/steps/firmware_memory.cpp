@@ -103,7 +103,7 @@ Result<void> remember_end(StepEnvironment& environment, const StepRequest& reque
                           StepAtUpdate at) {
   TRY(auto state, remembered(environment, request));
   if (!state || is_settled(state->end)) return ok();
-  TRY(const auto handle, firmware::update_handle_of(state->handle));
+  TRY(const auto handle, firmware::remembered_handle_of(state->handle, request.node.name));
   const bool is_done = at.end == End::done || (is_of(*state, request) && is_last(at.done, handle));
   const bool is_at_it = is_of(*state, request) && is_about(at.handle, handle);
   if (!is_done && !is_at_it) return ok();
@@ -119,7 +119,7 @@ Result<std::optional<UpdateHandle>> take_over_update(StepEnvironment& environmen
   using Taken = std::optional<UpdateHandle>;
   TRY(auto state, remembered(environment, request));
   if (!state || is_settled(state->end)) return Taken{};
-  TRY(auto handle, firmware::update_handle_of(state->handle));
+  TRY(auto handle, firmware::remembered_handle_of(state->handle, request.node.name));
   const auto& profile = environment.inventory.profile_of(request.node);
   if (!state->go_on && !goes_on_by_itself(*state, handle, profile)) return Taken{};
   // Until this step has kept a handle of its own, the next try begins here too.

@@ -47,8 +47,9 @@ Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_vi
   const auto end = read ? enum_of<End, '-'>(text_at(*read, "end").value_or("")) : std::nullopt;
   if (!end)
     return Error{Code::kStorage,
-                 fmt::format("how far the firmware of {} is cannot be read from the store in {}",
-                             node, store.folder().string())};
+                 fmt::format("how far the firmware of {} is cannot be read from the store in {}; "
+                             "look at the machine; to drop it: cupel firmware forget {}",
+                             node, store.folder().string(), node)};
   return FirmwareState{
       .end = *end,
       .written_by = whole_number_at(*read, "written_by"),
@@ -60,6 +61,15 @@ Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_vi
       .words = text_at(*read, "words").value_or(""),
       .go_on = flag_at(*read, "go_on") == true,
       .window = text_at(*read, "window").value_or("")};
+}
+
+std::optional<std::string> firmware_state_text(Store& store, std::string_view kind,
+                                               const std::string& node) {
+  return store.pinned(name_of(kind, node));
+}
+
+Result<void> drop_firmware_state(Store& store, std::string_view kind, const std::string& node) {
+  return store.repin(name_of(kind, node), "");
 }
 
 }  // namespace cupel::store

@@ -34,4 +34,10 @@ Result<void> keep_firmware_state(Store& store, std::string_view kind, const std:
 Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_view kind,
                                                     const std::string& node);
 
+/// As it is kept, also where it cannot be read. Nothing: none was begun.
+std::optional<std::string> firmware_state_text(Store& store, std::string_view kind,
+                                               const std::string& node);
+/// As if none was begun. Errors: kStorage.
+Result<void> drop_firmware_state(Store& store, std::string_view kind, const std::string& node);
+
 }  // namespace cupel::store

@@ -210,6 +210,28 @@ TEST_F(FirmwareRecovery, ContinueRepeatsTheStepOfAnOpenRunFromWhereTheUpdateStan
   EXPECT_EQ(commands[0].text, "firmware continue: bios 2.4");
 }
 
+TEST_F(FirmwareRecovery, WhatCannotBeReadIsForgottenAndItsTextIsAudited) {
+  for (const auto* kept : {"no json", R"({"end":"open","handle":"of another version"})"}) {
+    ASSERT_TRUE(open()->repin("firmware-state:firmware:n1", kept));
+
+    const auto went_on = cupel({"continue", "n1"});
+    const auto forgot = cupel({"forget", "n1"});
+
+    EXPECT_NE(went_on.status, 0) << kept;
+    EXPECT_THAT(went_on.err, HasSubstr("firmware forget n1")) << kept;
+    EXPECT_EQ(forgot.status, 0) << forgot.err;
+    EXPECT_THAT(forgot.out, HasSubstr("n1: forgotten: what was remembered of the step firmware, "
+                                      "and could not be read"));
+    EXPECT_FALSE(store::firmware_state(*open(), "firmware", "n1").value());
+  }
+  const auto store = open();
+  const auto entries =
+      store::AuditLog::open(folder_ / "state").value().newest("firmware-forgotten", 10).value();
+  ASSERT_THAT(entries, SizeIs(2));
+  EXPECT_THAT(json::serialize(entries[0].data) + json::serialize(entries[1].data),
+              AllOf(HasSubstr("no json"), HasSubstr("of another version")));
+}
+
 TEST_F(FirmwareRecovery, ContinueMarksNothingWhereNoRunCanBePlanned) {
   leave_staged();
 
