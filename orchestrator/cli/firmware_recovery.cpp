@@ -64,10 +64,32 @@ Result<void> check_left(const Context& context, const BegunUpdate& update,
                                             advised(context, next_command(update, node)))};
 }
 
-/// The next step of its kind on the node begins from the handle.
-Result<void> mark(store::Store& store, BegunUpdate update, const std::string& node) {
-  update.state.go_on = true;
+/// A step may have gone on with it since it was read. Errors: kConflict; kStorage.
+Result<void> check_unchanged(const Context& context, store::Store& store, const BegunUpdate& update,
+                             const std::string& node) {
+  TRY(const auto now, store::firmware_state(store, update.kind, node));
+  const auto& read = update.state;
+  if (now && now->handle == read.handle && now->run == read.run && now->end == read.end)
+    return ok();
+  return Error{Code::kConflict,
+               fmt::format("{} of {} has changed meanwhile: {}", printable(update.named()), node,
+                           advised(context, "cupel firmware show " + node))};
+}
+
+/// The next step of its kind on the node begins from the handle, or does not any more.
+Result<void> mark(const Context& context, store::Store& store, BegunUpdate update,
+                  const std::string& node, bool go_on = true) {
+  TRY(check_unchanged(context, store, update, node));
+  update.state.go_on = go_on;
   return store::keep_firmware_state(store, update.kind, node, update.state);
+}
+
+/// The retry was refused. A step that has begun meanwhile keeps what it wrote.
+void unmark(const Context& context, const BegunUpdate& update, const std::string& node) {
+  const auto store = store::Store::open(context.state);
+  const auto unmarked = store ? mark(context, **store, update, node, false) : store.error();
+  if (!unmarked && unmarked.error().code != Code::kConflict)
+    print_error(context, unmarked.error(), Exit::unfinished);
 }
 
 Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
@@ -85,7 +107,7 @@ Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
   {
     const auto store = store::Store::open(context.state);
     if (!store) return print_error(context, store.error(), Exit::unfinished);
-    if (const auto marked = mark(**store, update, asked.node); !marked)
+    if (const auto marked = mark(context, **store, update, asked.node); !marked)
       return print_error(context, marked.error(), Exit::unfinished);
   }
   if (!context.run.repair_patience) context.run.repair_patience = controller::kUsualRepairPatience;
@@ -104,12 +126,14 @@ Exit go_on(Context& context, const RecoveryAsked& asked) {
     store->reset();
     return continue_in_a_new_run(context, asked, update);
   }
-  if (const auto marked = mark(**store, update, asked.node); !marked)
+  if (const auto marked = mark(context, **store, update, asked.node); !marked)
     return print_error(context, marked.error(), Exit::unfinished);
   store->reset();
   const auto why = "firmware continue: " + printable(update.named()) +
                    (asked.reason.empty() ? "" : ": " + asked.reason);
-  return retry_node(context, {update.state.run, asked.node, update.state.step, why});
+  const auto exit = retry_node(context, {update.state.run, asked.node, update.state.step, why});
+  if (exit == Exit::invalid) unmark(context, update, asked.node);
+  return exit;
 }
 
 /// What the update's memory kept from happening. `freed`: its power was held.
@@ -130,8 +154,9 @@ std::vector<std::string> no_longer_protected(const BegunUpdate& update, bool fre
 
 /// Whether its power was held and is free now. The audit log first: what was forgotten stands
 /// there, whatever follows.
-Result<bool> forget_update(store::Store& store, const BegunUpdate& update,
+Result<bool> forget_update(const Context& context, store::Store& store, const BegunUpdate& update,
                            const RecoveryAsked& asked) {
+  TRY(check_unchanged(context, store, update, asked.node));
   TRY(auto audit, store::AuditLog::open(store.folder()));
   store::AuditEntry entry{.who = login_name(),
                           .origin = "command line",
@@ -205,8 +230,7 @@ Exit forget_all_unreadable(const Context& context, store::Store& store,
     return Exit::passed;
   }
   say("{}{}: forgotten: what was remembered of the step {}, and could not be read; the audit log "
-      "has "
-      "its text. On the machine nothing was changed.\nsee what it runs: {}\n",
+      "has its text. On the machine nothing was changed.\nsee what it runs: {}\n",
       rehearsal_line(context.state), asked.node, fmt::join(kinds, ", "), next);
   return Exit::passed;
 }
@@ -223,7 +247,7 @@ Exit forget(const Context& context, const RecoveryAsked& asked) {
       return print_error(context, left.error(), Exit::invalid);
   std::vector<std::string> bare;
   for (const auto& each : *updates) {
-    const auto freed = forget_update(**store, each, asked);
+    const auto freed = forget_update(context, **store, each, asked);
     if (!freed) return print_error(context, freed.error(), Exit::unfinished);
     std::ranges::move(no_longer_protected(each, *freed), std::back_inserter(bare));
   }
