@@ -114,6 +114,15 @@ Result<std::vector<BegunUpdate>> begun_updates(const Context& context, store::St
   return all;
 }
 
+Result<std::vector<std::string>> nodes_with_updates(const store::Store& store) {
+  std::vector<std::string> all;
+  for (const auto kind : kKinds) {
+    TRY(const auto nodes, store::nodes_with_firmware_state(store, kind));
+    all.insert(all.end(), nodes.begin(), nodes.end());
+  }
+  return all;
+}
+
 std::vector<std::string> unreadable_updates(store::Store& store, const std::string& node) {
   std::vector<std::string> kinds;
   for (const auto kind : kKinds) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <iterator>
+#include <span>
 
 #include "base/login.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
+#include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/control.h"
 #include "orchestrator/cli/execute.h"
@@ -38,6 +40,10 @@ Result<std::vector<BegunUpdate>> awaited_updates(const Context& context, store::
                                                  const std::string& node) {
   TRY(auto all, begun_updates(context, store, node));
   std::string settled;
+  if (all.empty()) {
+    TRY(const auto nodes, nodes_with_updates(store));
+    settled = inventory::did_you_mean(node, std::span{nodes});
+  }
   for (const auto& each : all) {
     settled += "; " + standing_text(each);
     if (const auto next = next_command(each, node); !next.empty())

@@ -5,6 +5,7 @@
 #include "base/enum_words.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "orchestrator/store/pins.h"
 
 namespace cupel::store {
 namespace {
@@ -61,6 +62,11 @@ Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_vi
       .words = text_at(*read, "words").value_or(""),
       .go_on = flag_at(*read, "go_on") == true,
       .window = text_at(*read, "window").value_or("")};
+}
+
+Result<std::vector<std::string>> nodes_with_firmware_state(const Store& store,
+                                                           std::string_view kind) {
+  return pinned_behind(store, name_of(kind, ""));
 }
 
 std::optional<std::string> firmware_state_text(Store& store, std::string_view kind,

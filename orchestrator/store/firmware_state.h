@@ -34,6 +34,9 @@ Result<void> keep_firmware_state(Store& store, std::string_view kind, const std:
 Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_view kind,
                                                     const std::string& node);
 
+/// Of which an update is remembered. Errors: kStorage.
+Result<std::vector<std::string>> nodes_with_firmware_state(const Store& store,
+                                                           std::string_view kind);
 /// As it is kept, also where it cannot be read. Nothing: none was begun.
 std::optional<std::string> firmware_state_text(Store& store, std::string_view kind,
                                                const std::string& node);

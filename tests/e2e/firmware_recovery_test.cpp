@@ -241,6 +241,18 @@ TEST_F(FirmwareRecovery, ContinueMarksNothingWhereNoRunCanBePlanned) {
   EXPECT_FALSE(state().go_on);
 }
 
+TEST_F(FirmwareRecovery, ANameThatIsNearlyThatOfANodeWithAnUpdateIsAskedAbout) {
+  leave_staged();
+
+  for (const auto* verb : {"continue", "forget"}) {
+    const auto ran = cupel({verb, "N1"});
+    EXPECT_EQ(ran.status, 2) << verb;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("no firmware update of N1 waits for anything"),
+                               HasSubstr("did you mean")))
+        << verb;
+  }
+}
+
 TEST_F(FirmwareRecovery, ANodeWithoutAnUpdateHasNothingToContinueOrForget) {
   for (const auto* verb : {"continue", "forget"}) {
     const auto ran = cupel({verb, "n9"});
