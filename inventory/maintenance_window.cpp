@@ -63,6 +63,7 @@ Result<std::optional<MaintenanceWindow>> maintenance_window(std::string_view tex
 }
 
 seconds left_of(const MaintenanceWindow& window, std::chrono::sys_seconds now) {
+  if (window.lasts == kWeek) return kWeek;
   return std::max(window.lasts - since_opening(window, now), seconds{0});
 }
 

@@ -18,7 +18,7 @@ struct MaintenanceWindow {
 /// Nothing for "any" and for an empty text: at any time. Errors: kInvalid, with an example.
 Result<std::optional<MaintenanceWindow>> maintenance_window(std::string_view text);
 
-/// How much of it is left; 0 where it is closed.
+/// How much of it is left; 0 where it is closed. One of 7 days is always open: all of it is left.
 std::chrono::seconds left_of(const MaintenanceWindow& window, std::chrono::sys_seconds now);
 
 /// When it opens next, behind `now`.

@@ -107,11 +107,31 @@ Result<std::vector<BegunUpdate>> begun_updates(const Context& context, store::St
     TRY(auto state, store::firmware_state(store, kind, node));
     if (!state) continue;
     BegunUpdate update{.kind = std::string{kind}, .state = *std::move(state)};
-    TRY(update.handle, firmware::update_handle_of(update.state.handle));
+    TRY(update.handle, firmware::remembered_handle_of(update.state.handle, node));
     TRY(update.in_run, look_at_run(context, store, update.state, node));
     all.push_back(std::move(update));
   }
   return all;
+}
+
+Result<std::vector<std::string>> nodes_with_updates(const store::Store& store) {
+  std::vector<std::string> all;
+  for (const auto kind : kKinds) {
+    TRY(const auto nodes, store::nodes_with_firmware_state(store, kind));
+    all.insert(all.end(), nodes.begin(), nodes.end());
+  }
+  return all;
+}
+
+std::vector<std::string> unreadable_updates(store::Store& store, const std::string& node) {
+  std::vector<std::string> kinds;
+  for (const auto kind : kKinds) {
+    const auto state = store::firmware_state(store, kind, node);
+    const bool is_none = state && !*state;
+    if (is_none || (state && firmware::update_handle_of((*state)->handle))) continue;
+    kinds.emplace_back(kind);
+  }
+  return kinds;
 }
 
 std::string next_command(const BegunUpdate& update, const std::string& node) {

@@ -30,6 +30,12 @@ struct BegunUpdate {
 Result<std::vector<BegunUpdate>> begun_updates(const Context& context, store::Store& store,
                                                const std::string& node);
 
+/// Nodes of which an update is remembered. Errors: kStorage.
+Result<std::vector<std::string>> nodes_with_updates(const store::Store& store);
+
+/// The kinds of step of which what is remembered cannot be read: begun_updates() fails for them.
+std::vector<std::string> unreadable_updates(store::Store& store, const std::string& node);
+
 /// "cupel firmware continue n1"; empty: none is needed.
 std::string next_command(const BegunUpdate& update, const std::string& node);
 

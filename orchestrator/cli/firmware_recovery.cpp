@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
+#include <span>
 
 #include "base/login.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
+#include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/control.h"
 #include "orchestrator/cli/execute.h"
@@ -23,6 +27,7 @@ using InRun = BegunUpdate::Run;
 using End = store::FirmwareState::End;
 
 constexpr std::size_t kLongestReason = 300;  // beside the words of a retry
+constexpr std::size_t kLongestKept = 4000;   // of what cannot be read
 
 struct RecoveryAsked {
   std::string node{};
@@ -35,6 +40,10 @@ Result<std::vector<BegunUpdate>> awaited_updates(const Context& context, store::
                                                  const std::string& node) {
   TRY(auto all, begun_updates(context, store, node));
   std::string settled;
+  if (all.empty()) {
+    TRY(const auto nodes, nodes_with_updates(store));
+    settled = inventory::did_you_mean(node, std::span{nodes});
+  }
   for (const auto& each : all) {
     settled += "; " + standing_text(each);
     if (const auto next = next_command(each, node); !next.empty())
@@ -61,22 +70,50 @@ Result<void> check_left(const Context& context, const BegunUpdate& update,
                                             advised(context, next_command(update, node)))};
 }
 
-/// The next step of its kind on the node begins from the handle.
-Result<void> mark(store::Store& store, BegunUpdate update, const std::string& node) {
-  update.state.go_on = true;
+/// A step may have gone on with it since it was read. Errors: kConflict; kStorage.
+Result<void> check_unchanged(const Context& context, store::Store& store, const BegunUpdate& update,
+                             const std::string& node) {
+  TRY(const auto now, store::firmware_state(store, update.kind, node));
+  const auto& read = update.state;
+  if (now && now->handle == read.handle && now->run == read.run && now->end == read.end)
+    return ok();
+  return Error{Code::kConflict,
+               fmt::format("{} of {} has changed meanwhile: {}", printable(update.named()), node,
+                           advised(context, "cupel firmware show " + node))};
+}
+
+/// The next step of its kind on the node begins from the handle, or does not any more.
+Result<void> mark(const Context& context, store::Store& store, BegunUpdate update,
+                  const std::string& node, bool go_on = true) {
+  TRY(check_unchanged(context, store, update, node));
+  update.state.go_on = go_on;
   return store::keep_firmware_state(store, update.kind, node, update.state);
+}
+
+/// The retry was refused. A step that has begun meanwhile keeps what it wrote.
+void unmark(const Context& context, const BegunUpdate& update, const std::string& node) {
+  const auto store = store::Store::open(context.state);
+  const auto unmarked = store ? mark(context, **store, update, node, false) : store.error();
+  if (!unmarked && unmarked.error().code != Code::kConflict)
+    print_error(context, unmarked.error(), Exit::unfinished);
 }
 
 Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
                            const BegunUpdate& update) {
-  TRY(auto planned, planned_or_exit(context, {.playbook = "firmware",
-                                              .inventory = asked.inventory,
-                                              .inventory_named = true,
-                                              .nodes = asked.node}));
+  const auto& window = update.state.window;
+  PlanOptions options{.playbook = "firmware",
+                      .inventory = asked.inventory,
+                      .inventory_named = true,
+                      .nodes = asked.node};
+  if (!window.empty()) options.settings.push_back("window=" + window);
+  TRY(auto planned, planned_or_exit(context, options));
+  if (!context.json)
+    say("goes on with {}; then writes what else is off the baseline (window: {})\n",
+        printable(update.named()), window.empty() ? "any" : printable(window));
   {
     const auto store = store::Store::open(context.state);
     if (!store) return print_error(context, store.error(), Exit::unfinished);
-    if (const auto marked = mark(**store, update, asked.node); !marked)
+    if (const auto marked = mark(context, **store, update, asked.node); !marked)
       return print_error(context, marked.error(), Exit::unfinished);
   }
   if (!context.run.repair_patience) context.run.repair_patience = controller::kUsualRepairPatience;
@@ -95,16 +132,18 @@ Exit go_on(Context& context, const RecoveryAsked& asked) {
     store->reset();
     return continue_in_a_new_run(context, asked, update);
   }
-  if (const auto marked = mark(**store, update, asked.node); !marked)
+  if (const auto marked = mark(context, **store, update, asked.node); !marked)
     return print_error(context, marked.error(), Exit::unfinished);
   store->reset();
   const auto why = "firmware continue: " + printable(update.named()) +
                    (asked.reason.empty() ? "" : ": " + asked.reason);
-  return retry_node(context, {update.state.run, asked.node, update.state.step, why});
+  const auto exit = retry_node(context, {update.state.run, asked.node, update.state.step, why});
+  if (exit == Exit::invalid) unmark(context, update, asked.node);
+  return exit;
 }
 
-/// What the update's memory kept from happening.
-std::vector<std::string> no_longer_protected(const BegunUpdate& update) {
+/// What the update's memory kept from happening. `freed`: its power was held.
+std::vector<std::string> no_longer_protected(const BegunUpdate& update, bool freed) {
   const auto name = printable(update.named());
   const bool by_bmc = update.kind == "firmware";
   std::vector<std::string> all;
@@ -115,13 +154,15 @@ std::vector<std::string> no_longer_protected(const BegunUpdate& update) {
         fmt::format("{} may be written again; that nothing of it is still at work, {} "
                     "alone shows",
                     name, by_bmc ? "the BMC" : "the node"));
-  all.push_back("its power is not held any more: steps and operators may change it");
+  if (freed) all.push_back("its power is not held any more: steps and operators may change it");
   return all;
 }
 
-/// The audit log first: what was forgotten stands there, whatever follows.
-Result<void> forget_update(store::Store& store, const BegunUpdate& update,
+/// Whether its power was held and is free now. The audit log first: what was forgotten stands
+/// there, whatever follows.
+Result<bool> forget_update(const Context& context, store::Store& store, const BegunUpdate& update,
                            const RecoveryAsked& asked) {
+  TRY(check_unchanged(context, store, update, asked.node));
   TRY(auto audit, store::AuditLog::open(store.folder()));
   store::AuditEntry entry{.who = login_name(),
                           .origin = "command line",
@@ -138,20 +179,17 @@ Result<void> forget_update(store::Store& store, const BegunUpdate& update,
   state.since = seconds_now();
   state.go_on = false;
   TRY(store::keep_firmware_state(store, update.kind, asked.node, state));
-  // Not one of another update.
-  const auto held = store::power_is_held(store, state.held, seconds_now());
-  if (held && held->starts_with(update.named() + " ")) return release_power(store, state.held);
-  return ok();
+  return store::release_power_of(store, state.held, update.named(), asked.node);
 }
 
 void print_forgotten(const Context& context, const std::vector<BegunUpdate>& updates,
-                     const std::string& node) {
+                     const std::vector<std::string>& bare_lines, const std::string& node) {
   boost::json::array forgotten, bare;
+  for (const auto& line : bare_lines) bare.emplace_back(line);
   for (const auto& each : updates) {
     auto object = begun_json(each, node);
     object.erase("next");
     forgotten.push_back(std::move(object));
-    for (const auto& line : no_longer_protected(each)) bare.emplace_back(line);
   }
   const auto next = advised(context, "cupel firmware plan " + node);
   if (context.json)
@@ -166,19 +204,61 @@ void print_forgotten(const Context& context, const std::vector<BegunUpdate>& upd
   say("see what would be written now: {}\n", next);
 }
 
+/// The audit log has its text, as far as it is text.
+Result<void> forget_unreadable(store::Store& store, const std::string& kind,
+                               const RecoveryAsked& asked) {
+  const auto kept = store::firmware_state_text(store, kind, asked.node).value_or("");
+  TRY(auto audit, store::AuditLog::open(store.folder()));
+  store::AuditEntry entry{.who = login_name(),
+                          .origin = "command line",
+                          .what = "firmware-forgotten",
+                          .data = {{"node", asked.node},
+                                   {"step", kind},
+                                   {"unreadable", printable(shortened(kept, kLongestKept))}}};
+  if (!asked.reason.empty()) entry.data["reason"] = printable(asked.reason);
+  TRY(audit.append(std::move(entry)));
+  return store::drop_firmware_state(store, kind, asked.node);
+}
+
+/// Nothing is known of it but that it was there: a hold on the power ends by itself.
+Exit forget_all_unreadable(const Context& context, store::Store& store,
+                           const std::vector<std::string>& kinds, const RecoveryAsked& asked) {
+  boost::json::array forgotten;
+  for (const auto& kind : kinds) {
+    if (const auto dropped = forget_unreadable(store, kind, asked); !dropped)
+      return print_error(context, dropped.error(), Exit::unfinished);
+    forgotten.push_back(boost::json::object{{"step", kind}, {"unreadable", true}});
+  }
+  const auto next = advised(context, "cupel firmware show " + asked.node);
+  if (context.json) {
+    say("{}\n", boost::json::serialize(boost::json::object{
+                    {"node", asked.node}, {"forgotten", forgotten}, {"next", next}}));
+    return Exit::passed;
+  }
+  say("{}{}: forgotten: what was remembered of the step {}, and could not be read; the audit log "
+      "has its text. On the machine nothing was changed.\nsee what it runs: {}\n",
+      rehearsal_line(context.state), asked.node, fmt::join(kinds, ", "), next);
+  return Exit::passed;
+}
+
 Exit forget(const Context& context, const RecoveryAsked& asked) {
   const auto store = store::Store::open(context.state);
   if (!store) return print_error(context, store.error(), Exit::unfinished);
+  if (const auto kinds = unreadable_updates(**store, asked.node); !kinds.empty())
+    return forget_all_unreadable(context, **store, kinds, asked);
   const auto updates = awaited_updates(context, **store, asked.node);
   if (!updates) return print_error(context, updates.error(), exit_for(updates.error()));
   for (const auto& each : *updates)
     if (const auto left = check_left(context, each, asked.node); !left)
       return print_error(context, left.error(), Exit::invalid);
-  for (const auto& each : *updates)
-    if (const auto forgotten = forget_update(**store, each, asked); !forgotten)
-      return print_error(context, forgotten.error(), Exit::unfinished);
+  std::vector<std::string> bare;
+  for (const auto& each : *updates) {
+    const auto freed = forget_update(context, **store, each, asked);
+    if (!freed) return print_error(context, freed.error(), Exit::unfinished);
+    std::ranges::move(no_longer_protected(each, *freed), std::back_inserter(bare));
+  }
   if (!context.json) say("{}", rehearsal_line(context.state));
-  print_forgotten(context, *updates, asked.node);
+  print_forgotten(context, *updates, bare, asked.node);
   return Exit::passed;
 }
 

@@ -1,5 +1,7 @@
 #include "orchestrator/firmware/update_handle.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -79,6 +81,15 @@ Result<UpdateHandle> update_handle_of(std::string_view text) {
   const auto pushed = static_cast<std::int64_t>(number_at(reported, "pushed").value_or(0));
   handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
   return handle;
+}
+
+Result<UpdateHandle> remembered_handle_of(std::string_view text, std::string_view node) {
+  auto handle = update_handle_of(text);
+  if (handle) return handle;
+  return Error{Code::kMalformed,
+               fmt::format("what is remembered of an update of {} is not of this Cupel, or is "
+                           "damaged; look at the machine; to drop it: cupel firmware forget {}",
+                           node, node)};
 }
 
 }  // namespace cupel::firmware

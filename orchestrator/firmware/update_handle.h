@@ -49,4 +49,7 @@ std::string to_text(const UpdateHandle& handle);
 /// Errors: kMalformed, of another Cupel's.
 Result<UpdateHandle> update_handle_of(std::string_view text);
 
+/// The same of what the store remembers of a node. Errors: so, with the command that drops it.
+Result<UpdateHandle> remembered_handle_of(std::string_view text, std::string_view node);
+
 }  // namespace cupel::firmware

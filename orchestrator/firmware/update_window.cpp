@@ -40,6 +40,14 @@ std::string list_of(const std::vector<FirmwareUpdate>& updates) {
   return shortened(list, kLongestList);
 }
 
+/// "Mon 13:00 +3h" for "Mon 13:00 +1h" and 2 h: the run need not begin in the second in which it
+/// opens.
+std::string longer(const inventory::MaintenanceWindow& window, std::chrono::seconds needs) {
+  const auto hours = std::chrono::ceil<std::chrono::hours>(needs) + std::chrono::hours{1};
+  if (hours > std::chrono::days{7}) return "any";
+  return fmt::format("{}+{}h", window.text.substr(0, window.text.find('+')), hours.count());
+}
+
 long minutes_of(std::chrono::seconds time) {
   return std::chrono::ceil<std::chrono::minutes>(time).count();
 }
@@ -64,6 +72,15 @@ std::string why_not_in(const inventory::MaintenanceWindow& window,
                        named(first), minutes_of(needs), list_of(plan.updates));
   return fmt::format("{}; it opens again {:%F %H:%M} UTC; left: {}", text,
                      inventory::next_opening(window, now), list_of(plan.updates));
+}
+
+std::string way_on_after(const inventory::MaintenanceWindow& window,
+                         const inventory::Profile& profile, const FirmwarePlan& plan) {
+  const auto needs = time_of_first(plan, profile);
+  if (needs <= window.lasts) return "once the window is open: cupel retry RUN NODE";
+  return fmt::format(
+      "begin it in a longer window: cupel run firmware --nodes NODE --set 'window={}'",
+      longer(window, needs));
 }
 
 }  // namespace cupel::firmware

@@ -11,4 +11,9 @@ std::string why_not_in(const inventory::MaintenanceWindow& window,
                        const inventory::Profile& profile, const FirmwarePlan& plan,
                        std::chrono::sys_seconds now);
 
+/// What a person is to do then, with RUN and NODE in the command: repeat the step once the window
+/// is open, or begin a run with one that is long enough.
+std::string way_on_after(const inventory::MaintenanceWindow& window,
+                         const inventory::Profile& profile, const FirmwarePlan& plan);
+
 }  // namespace cupel::firmware

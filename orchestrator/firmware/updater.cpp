@@ -167,7 +167,8 @@ Updater::Ended Updater::too_late(const FirmwarePlan& plan) const {
   if (!doors_.window || !written_.empty()) return std::nullopt;
   auto why = why_not_in(*doors_.window, doors_.profile, plan, doors_.now());
   if (why.empty()) return std::nullopt;
-  return UpdateEnd{How::not_begun, std::move(why), {"once the window is open: cupel retry 0 NODE"}};
+  return UpdateEnd{
+      How::not_begun, std::move(why), {way_on_after(*doors_.window, doors_.profile, plan)}};
 }
 
 /// A BMC that showed the version, and shows another one again, runs its other copy or reports what

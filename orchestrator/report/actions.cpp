@@ -52,16 +52,27 @@ bool is_named_by_verdict(const NodeSummary& node, const record::StepRecord& step
   });
 }
 
+/// The command of the action takes the node on by itself.
+bool goes_on_by_command(std::string_view action) {
+  constexpr std::string_view kCommands[] = {"cupel retry ", "cupel run ", "cupel resume ",
+                                            "cupel firmware continue "};
+  return std::ranges::any_of(kCommands, [&](std::string_view it) { return action.contains(it); });
+}
+
+/// What follows what a person did: what the audit missed is looked for anew; any other step looks
+/// by itself.
+std::string_view then_of(const record::StepRecord& step, const record::Needed& need) {
+  if (need.goes_on || goes_on_by_command(need.action)) return "";
+  return burnin::base_name(step.name) == "audit" ? "; then: cupel retry RUN NODE --from bmc-facts"
+                                                 : "; then: cupel retry RUN NODE";
+}
+
 /// What the step itself asked for.
 void add_needs(const RunSummary& summary, const NodeSummary& node, const record::StepRecord& step,
                std::vector<OperatorAction>& actions) {
   for (const auto& need : step.needs) {
     if (is_named_by_verdict(node, step, need)) continue;
-    // What the audit missed is looked for anew; any other step looks by itself.
-    const auto* again = burnin::base_name(step.name) == "audit"
-                            ? "; then: cupel retry RUN NODE --from bmc-facts"
-                            : "; then: cupel retry RUN NODE";
-    auto item = at(summary, node, need.action + (need.goes_on ? "" : again));
+    auto item = at(summary, node, need.action + std::string{then_of(step, need)});
     item.part = need.part;
     item.step = step.name;
     item.why = step.detail.empty() ? step.outcome : step.detail;

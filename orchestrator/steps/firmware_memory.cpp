@@ -67,26 +67,43 @@ bool is_wanted(const inventory::Profile& profile, const UpdateHandle& handle) {
   return at->version == version || std::ranges::any_of(at->stepping_stones, is_it);
 }
 
+/// As far as is known: what writes may hold the image, and be writing it now.
+bool may_be_at_work(const UpdateHandle& handle) {
+  using Phase = UpdateHandle::Phase;
+  return handle.phase == Phase::pushing || handle.phase == Phase::writing ||
+         handle.phase == Phase::starting;
+}
+
+/// Whether a step goes on with it of its own accord. What may be at work is awaited, whatever the
+/// profile wants today.
+bool goes_on_by_itself(const FirmwareState& state, const UpdateHandle& handle,
+                       const inventory::Profile& profile) {
+  if (state.end == End::open && may_be_at_work(handle)) return true;
+  return (state.end == End::open || state.end == End::staged) && is_wanted(profile, handle);
+}
+
 }  // namespace
 
 Result<void> remember_handle(StepEnvironment& environment, const StepRequest& request,
                              const UpdateHandle& handle, std::string held) {
   TRY(const auto before, remembered(environment, request));
   const bool goes_on = before && is_same_write(*before, handle);
+  const auto window = request.step.with.find("window");
   return keep(environment, request,
               {.written_by = goes_on ? before->written_by : request.run,
                .run = request.run,
                .step = request.step.name,
                .handle = to_text(handle),
                .held = std::move(held),
-               .since = seconds_now()});
+               .since = seconds_now(),
+               .window = window == request.step.with.end() ? "" : window->second});
 }
 
 Result<void> remember_end(StepEnvironment& environment, const StepRequest& request,
                           StepAtUpdate at) {
   TRY(auto state, remembered(environment, request));
   if (!state || is_settled(state->end)) return ok();
-  TRY(const auto handle, firmware::update_handle_of(state->handle));
+  TRY(const auto handle, firmware::remembered_handle_of(state->handle, request.node.name));
   const bool is_done = at.end == End::done || (is_of(*state, request) && is_last(at.done, handle));
   const bool is_at_it = is_of(*state, request) && is_about(at.handle, handle);
   if (!is_done && !is_at_it) return ok();
@@ -102,10 +119,9 @@ Result<std::optional<UpdateHandle>> take_over_update(StepEnvironment& environmen
   using Taken = std::optional<UpdateHandle>;
   TRY(auto state, remembered(environment, request));
   if (!state || is_settled(state->end)) return Taken{};
-  if (state->end != End::staged && !state->go_on) return Taken{};
-  TRY(auto handle, firmware::update_handle_of(state->handle));
+  TRY(auto handle, firmware::remembered_handle_of(state->handle, request.node.name));
   const auto& profile = environment.inventory.profile_of(request.node);
-  if (!state->go_on && !is_wanted(profile, handle)) return Taken{};
+  if (!state->go_on && !goes_on_by_itself(*state, handle, profile)) return Taken{};
   // Until this step has kept a handle of its own, the next try begins here too.
   state->end = End::open;
   state->go_on = true;

@@ -26,9 +26,10 @@ struct StepAtUpdate {
 Result<void> remember_end(StepEnvironment& environment, const engine::StepRequest& request,
                           StepAtUpdate at);
 
-/// From where the step goes on instead of beginning anew: an image that is staged and that the
-/// profile still wants, or an update that an operator asked to be continued. Nothing: it begins
-/// anew. Errors: kStorage; kMalformed: a handle of another Cupel's.
+/// From where the step goes on instead of beginning anew: an image that is staged, or whose end was
+/// not seen, and that the profile still wants or that may just be written; or an update that an
+/// operator asked to be continued. Nothing: it begins anew. Errors: kStorage; kMalformed: a handle
+/// of another Cupel's.
 Result<std::optional<firmware::UpdateHandle>> take_over_update(StepEnvironment& environment,
                                                                const engine::StepRequest& request);
 

@@ -107,7 +107,7 @@ Task<Result<StepEnd>> NodeWriter::run() {
     }
     CO_TRY(auto late, too_late(plan));
     if (late) co_return *std::move(late);
-    auto update = std::move(plan.updates.front());
+    auto update = plan.updates.front();
     request_.waiting(update.expected->component + ": its image");
     auto order = co_await environment_.firmware_image(update, *machine, request_.deadline);
     if (!order)
@@ -115,7 +115,7 @@ Task<Result<StepEnd>> NodeWriter::run() {
           {order.error().code, update.expected->component + ": " + order.error().what});
     update.image.file = order->file;
     update.image.sha256 = order->sha256;
-    auto ended = co_await write(std::move(update), *std::move(seen));
+    auto ended = co_await write(std::move(update), *std::move(seen), plan);
     if (!ended) co_return ended_by_ssh(std::move(ended).error());
     if (*ended) co_return *std::move(*ended);
   }
@@ -135,9 +135,10 @@ Result<NodeWriter::Ended> NodeWriter::too_late(const firmware::FirmwarePlan& pla
   end.outcome = Outcome::needs_operator;
   end.detail = std::move(why);
   if (!done_.empty()) end.found["firmware"] = to_json(done_);
-  ask_for(end, {{.action = named_for(request_.node, "once the window is open: cupel retry 0 NODE"),
-                 .part = {},
-                 .goes_on = false}});
+  ask_for(end,
+          {{.action = named_for(request_.node, firmware::way_on_after(*window, profile(), plan)),
+            .part = {},
+            .goes_on = false}});
   return Ended{std::move(end)};
 }
 
@@ -148,7 +149,10 @@ Task<Result<StepEnd>> NodeWriter::resume(firmware::UpdateHandle handle) {
   if (at == profile().firmware.end())
     co_return ended_by(
         {Code::kInvalid, "an update of " + named() +
-                             " was begun, and the profile does not name that component any more"});
+                             " was begun, and the profile does not name that component any more: "
+                             "name it there again; where nothing of it is to be awaited: cupel "
+                             "firmware forget " +
+                             request_.node.name});
   expected_ = &*at;
   Result<Ended> ended = Ended{};
   if (handle_.phase == Phase::doubtful) co_return co_await run();
@@ -181,7 +185,8 @@ Task<Result<NodeLook>> NodeWriter::look(Deadline deadline) {
                                    request_.deadline.sooner(kLookPatience));
 }
 
-Task<Result<NodeWriter::Ended>> NodeWriter::write(FirmwareUpdate update, NodeLook seen) {
+Task<Result<NodeWriter::Ended>> NodeWriter::write(FirmwareUpdate update, NodeLook seen,
+                                                  const firmware::FirmwarePlan& plan) {
   expected_ = update.expected;
   replaces_ = update.replaces;
   handle_ = {.component = update.expected->component,
@@ -214,11 +219,15 @@ Task<Result<NodeWriter::Ended>> NodeWriter::write(FirmwareUpdate update, NodeLoo
         request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));
   }
   image->reset();
+  // To fetch and to bring the image may have taken the rest of the window.
+  CO_TRY(auto late, too_late(plan));
+  if (late) co_return late;
   const auto longest = kLongestWrite + expected().settles + kHoldMargin;
   CO_TRY(store::hold_power(environment_.store, request_.node.name,
                            {.what = named(),
                             .until = seconds_now() + longest,
-                            .by = std::string{playbooks::row_of(request_.step.kind).name}}));
+                            .by = std::string{playbooks::row_of(request_.step.kind).name},
+                            .node = request_.node.name}));
   CO_TRY(co_await enter(Phase::writing));
   CO_TRY(auto spool, co_await follow(write_script(order)));
   co_return co_await judge(std::move(spool));

@@ -33,7 +33,8 @@ class NodeWriter {
   using Ended = std::optional<engine::StepEnd>;  // nothing: it goes on with the next one
 
   Task<Result<firmware::NodeLook>> look(Deadline deadline);
-  Task<Result<Ended>> write(firmware::FirmwareUpdate update, firmware::NodeLook seen);
+  Task<Result<Ended>> write(firmware::FirmwareUpdate update, firmware::NodeLook seen,
+                            const firmware::FirmwarePlan& plan);
   Task<Result<Spool>> follow(std::string script);
   Task<Result<Ended>> judge(Spool spool);
   Task<Result<Ended>> reset_and_verify();

@@ -5,6 +5,7 @@
 #include "base/enum_words.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "orchestrator/store/pins.h"
 
 namespace cupel::store {
 namespace {
@@ -34,7 +35,8 @@ Result<void> keep_firmware_state(Store& store, std::string_view kind, const std:
                           {"held", state.held},
                           {"since", state.since.time_since_epoch().count()},
                           {"words", printable(shortened(state.words, kLongestWords))},
-                          {"go_on", state.go_on}};
+                          {"go_on", state.go_on},
+                          {"window", state.window}};
   return store.repin(name_of(kind, node), json::serialize(text));
 }
 
@@ -46,8 +48,9 @@ Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_vi
   const auto end = read ? enum_of<End, '-'>(text_at(*read, "end").value_or("")) : std::nullopt;
   if (!end)
     return Error{Code::kStorage,
-                 fmt::format("how far the firmware of {} is cannot be read from the store in {}",
-                             node, store.folder().string())};
+                 fmt::format("how far the firmware of {} is cannot be read from the store in {}; "
+                             "look at the machine; to drop it: cupel firmware forget {}",
+                             node, store.folder().string(), node)};
   return FirmwareState{
       .end = *end,
       .written_by = whole_number_at(*read, "written_by"),
@@ -57,7 +60,22 @@ Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_vi
       .held = text_at(*read, "held").value_or(""),
       .since = std::chrono::sys_seconds{std::chrono::seconds{whole_number_at(*read, "since")}},
       .words = text_at(*read, "words").value_or(""),
-      .go_on = flag_at(*read, "go_on") == true};
+      .go_on = flag_at(*read, "go_on") == true,
+      .window = text_at(*read, "window").value_or("")};
+}
+
+Result<std::vector<std::string>> nodes_with_firmware_state(const Store& store,
+                                                           std::string_view kind) {
+  return pinned_behind(store, name_of(kind, ""));
+}
+
+std::optional<std::string> firmware_state_text(Store& store, std::string_view kind,
+                                               const std::string& node) {
+  return store.pinned(name_of(kind, node));
+}
+
+Result<void> drop_firmware_state(Store& store, std::string_view kind, const std::string& node) {
+  return store.repin(name_of(kind, node), "");
 }
 
 }  // namespace cupel::store

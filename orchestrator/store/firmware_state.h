@@ -23,6 +23,7 @@ struct FirmwareState {
   std::chrono::sys_seconds since{};  // of the handle's phase, or of the end
   std::string words{};               // of the end
   bool go_on = false;                // the next step of this kind begins from the handle
+  std::string window{};              // in which the newest run may begin updates; empty: any time
 };
 
 /// By the kind of step ("firmware", "node-firmware"), whose updates have nothing to do with each
@@ -32,5 +33,14 @@ Result<void> keep_firmware_state(Store& store, std::string_view kind, const std:
 /// Nothing: none was begun. Errors: kStorage, also for what cannot be read.
 Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_view kind,
                                                     const std::string& node);
+
+/// Of which an update is remembered. Errors: kStorage.
+Result<std::vector<std::string>> nodes_with_firmware_state(const Store& store,
+                                                           std::string_view kind);
+/// As it is kept, also where it cannot be read. Nothing: none was begun.
+std::optional<std::string> firmware_state_text(Store& store, std::string_view kind,
+                                               const std::string& node);
+/// As if none was begun. Errors: kStorage.
+Result<void> drop_firmware_state(Store& store, std::string_view kind, const std::string& node);
 
 }  // namespace cupel::store

@@ -16,6 +16,20 @@ Result<bool> is_pinned_by_person(const Store& store, std::string_view name) {
   });
 }
 
+Result<std::vector<std::string>> pinned_behind(const Store& store, std::string_view prefix) {
+  return guarded("cannot read the pins", [&]() -> Result<std::vector<std::string>> {
+    soci::session sql;
+    open_session(sql, store.folder(), Access::read_only);
+    const std::string like = std::string{prefix} + "%";
+    const soci::rowset<std::string> rows =
+        (sql.prepare << "SELECT name FROM known_key WHERE name LIKE :prefix ORDER BY name",
+         soci::use(like));
+    std::vector<std::string> names;
+    for (const auto& name : rows) names.push_back(name.substr(prefix.size()));
+    return names;
+  });
+}
+
 Result<void> pin_reported(Store& store, std::string_view name, std::string_view fingerprint) {
   const auto before = store.pinned(name);
   if (before == fingerprint) return ok();

@@ -14,13 +14,24 @@ std::string name_of(const std::string& node) { return "firmware-update:" + node;
 }  // namespace
 
 Result<void> hold_power(Store& store, const std::string& node, const PowerHold& hold) {
-  const json::object text{
-      {"what", hold.what}, {"until", hold.until.time_since_epoch().count()}, {"by", hold.by}};
+  const json::object text{{"what", hold.what},
+                          {"until", hold.until.time_since_epoch().count()},
+                          {"by", hold.by},
+                          {"node", hold.node}};
   return store.repin(name_of(node), json::serialize(text));
 }
 
 Result<void> release_power(Store& store, const std::string& node) {
   return store.repin(name_of(node), "");
+}
+
+Result<bool> release_power_of(Store& store, const std::string& held, std::string_view what,
+                              std::string_view node) {
+  const auto kept = store.pinned(name_of(held));
+  const auto read = kept ? parse_json(*kept) : Result<json::value>{json::value{}};
+  if (!read || text_at(*read, "what") != what || text_at(*read, "node") != node) return false;
+  TRY(release_power(store, held));
+  return true;
 }
 
 std::optional<std::string> power_is_held(Store& store, const std::string& node,

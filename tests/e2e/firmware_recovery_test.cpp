@@ -86,7 +86,8 @@ class FirmwareRecovery : public ::testing::Test {
                                             .held = "n1",
                                             .since = seconds_now(),
                                             .words = "it waits for the cord"}));
-    ASSERT_TRUE(store::hold_power(*store, "n1", {"bios 2.4", seconds_now() + 1h}));
+    ASSERT_TRUE(
+        hold_power(*store, "n1", {.what = "bios 2.4", .until = seconds_now() + 1h, .node = "n1"}));
   }
   /// By a run that is over.
   void leave_staged() {
@@ -137,7 +138,8 @@ TEST_F(FirmwareRecovery, ForgetIsAuditedFreesThePowerAndSaysWhatIsNotProtectedAn
       forgot.out,
       AllOf(HasSubstr("n1: forgotten: bios 2.4. On the machine nothing was changed.\n"
                       "no longer protected:\n"
-                      "  bios 2.4 is written, and may be written again before it has run\n"),
+                      "  bios 2.4 is written, and may be written again before it has run\n"
+                      "  its power is not held any more: steps and operators may change it\n"),
             HasSubstr("firmware plan n1")));
   EXPECT_EQ(state().end, End::forgotten);
   EXPECT_THAT(state().words, HasSubstr("board replaced"));
@@ -159,6 +161,18 @@ TEST_F(FirmwareRecovery, ForgetLeavesThePowerThatAnotherUpdateHolds) {
 
   EXPECT_EQ(cupel({"forget", "n1"}).status, 0);
 
+  EXPECT_TRUE(store::power_is_held(*open(), std::string{"n1"}, seconds_now()));
+}
+
+TEST_F(FirmwareRecovery, ForgetLeavesThePowerThatTheSameUpdateOfAnotherNodeOfTheBmcHolds) {
+  leave_staged();
+  ASSERT_TRUE(
+      hold_power(*open(), "n1", {.what = "bios 2.4", .until = seconds_now() + 1h, .node = "n2"}));
+
+  const auto forgot = cupel({"forget", "n1"});
+
+  EXPECT_EQ(forgot.status, 0) << forgot.err;
+  EXPECT_THAT(forgot.out, ::testing::Not(HasSubstr("its power is not held any more")));
   EXPECT_TRUE(store::power_is_held(*open(), std::string{"n1"}, seconds_now()));
 }
 
@@ -196,6 +210,28 @@ TEST_F(FirmwareRecovery, ContinueRepeatsTheStepOfAnOpenRunFromWhereTheUpdateStan
   EXPECT_EQ(commands[0].text, "firmware continue: bios 2.4");
 }
 
+TEST_F(FirmwareRecovery, WhatCannotBeReadIsForgottenAndItsTextIsAudited) {
+  for (const auto* kept : {"no json", R"({"end":"open","handle":"of another version"})"}) {
+    ASSERT_TRUE(open()->repin("firmware-state:firmware:n1", kept));
+
+    const auto went_on = cupel({"continue", "n1"});
+    const auto forgot = cupel({"forget", "n1"});
+
+    EXPECT_NE(went_on.status, 0) << kept;
+    EXPECT_THAT(went_on.err, HasSubstr("firmware forget n1")) << kept;
+    EXPECT_EQ(forgot.status, 0) << forgot.err;
+    EXPECT_THAT(forgot.out, HasSubstr("n1: forgotten: what was remembered of the step firmware, "
+                                      "and could not be read"));
+    EXPECT_FALSE(store::firmware_state(*open(), "firmware", "n1").value());
+  }
+  const auto store = open();
+  const auto entries =
+      store::AuditLog::open(folder_ / "state").value().newest("firmware-forgotten", 10).value();
+  ASSERT_THAT(entries, SizeIs(2));
+  EXPECT_THAT(json::serialize(entries[0].data) + json::serialize(entries[1].data),
+              AllOf(HasSubstr("no json"), HasSubstr("of another version")));
+}
+
 TEST_F(FirmwareRecovery, ContinueMarksNothingWhereNoRunCanBePlanned) {
   leave_staged();
 
@@ -203,6 +239,18 @@ TEST_F(FirmwareRecovery, ContinueMarksNothingWhereNoRunCanBePlanned) {
 
   EXPECT_EQ(ran.status, 2) << ran.out;
   EXPECT_FALSE(state().go_on);
+}
+
+TEST_F(FirmwareRecovery, ANameThatIsNearlyThatOfANodeWithAnUpdateIsAskedAbout) {
+  leave_staged();
+
+  for (const auto* verb : {"continue", "forget"}) {
+    const auto ran = cupel({verb, "N1"});
+    EXPECT_EQ(ran.status, 2) << verb;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("no firmware update of N1 waits for anything"),
+                               HasSubstr("did you mean")))
+        << verb;
+  }
 }
 
 TEST_F(FirmwareRecovery, ANodeWithoutAnUpdateHasNothingToContinueOrForget) {

@@ -34,7 +34,14 @@ TEST(MaintenanceWindow, GoesOnOverMidnightAndTheEndOfTheWeek) {
   EXPECT_EQ(left_of(sunday, kSaturday + days{1} + 22h), 4h);
   EXPECT_EQ(left_of(sunday, kSaturday + days{2} + 1h), 1h);
   EXPECT_EQ(left_of(sunday, kSaturday + days{2} + 2h), 0s);
-  EXPECT_EQ(left_of(window("Mon 00:00 +7d"), kSaturday), 2 * days{1});
+}
+
+TEST(MaintenanceWindow, IsAlwaysOpenWhereItLastsAWeek) {
+  const auto always = window("Mon 00:00 +7d");
+
+  EXPECT_EQ(left_of(always, kSaturday), days{7});
+  EXPECT_EQ(left_of(always, kSaturday + days{2}), days{7});
+  EXPECT_EQ(left_of(always, kSaturday + days{2} - 1s), days{7});
 }
 
 TEST(MaintenanceWindow, OpensAgainWithinAWeek) {

@@ -326,6 +326,30 @@ TEST(Actions, TakeTheNodeUpAtTheStepItselfWhereThatIsNotTheAudit) {
   EXPECT_EQ(actions[0].action, "put a disk in; then: cupel retry 12 n1");
 }
 
+TEST(Actions, AddNoRetryWhereTheActionNamesTheCommandThatGoesOn) {
+  for (const auto& [asked, action] :
+       {std::pair{"once the window is open: cupel retry RUN n1",
+                  "once the window is open: cupel retry 12 n1"},
+        std::pair{"begin it in a longer window: cupel run firmware --nodes n1",
+                  "begin it in a longer window: cupel run firmware --nodes n1"},
+        std::pair{"pull the cord; then: cupel firmware continue n1",
+                  "pull the cord; then: cupel firmware continue n1"},
+        std::pair{"set the BMC's clock: cupel bmc n1 clock set",
+                  "set the BMC's clock: cupel bmc n1 clock set; then: cupel retry 12 n1"}}) {
+    RunSummary run;
+    run.run.id = 12;
+    run.nodes.push_back(node("n1", "a01", 1));
+    auto firmware = step("firmware", "needs operator", "", "it waits");
+    firmware.needs = {{asked, "", false}};
+    run.nodes[0].record.steps = {firmware};
+
+    const auto actions = actions_of(run, {});
+
+    ASSERT_EQ(actions.size(), 1u) << asked;
+    EXPECT_EQ(actions[0].action, action);
+  }
+}
+
 TEST(Actions, NameTheCommandThatAcceptsWhatHasChanged) {
   RunSummary run;
   run.run.id = 12;

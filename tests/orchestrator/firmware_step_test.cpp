@@ -349,6 +349,60 @@ TEST_F(FirmwareStep, GoesOnWithAnUpdateInDoubtWhereAnOperatorAskedForIt) {
   EXPECT_EQ(machine_.pushed.size(), 1u);
 }
 
+/// A run that is left behind the push: cancelled, or without a controller.
+class LeftOpen : public FirmwareStep {
+ protected:
+  LeftOpen() { inventory_.profiles["a1"].firmware[0].takes = 1h; }
+
+  /// Whether the image was sent.
+  bool left_at(std::size_t room, bool after_writing) {
+    EXPECT_TRUE(store_->repin("firmware-state:firmware:n1", ""));
+    const auto says = machine_.says;
+    machine_ = {};
+    machine_.says = says;
+    machine_.activated_by = "restart";
+    journal_ = {};
+    journal_.room = room;
+    journal_.dies_after_writing = after_writing;
+    EXPECT_FALSE(control());
+    journal_ = {};
+    return !machine_.pushed.empty();
+  }
+};
+
+TEST_F(LeftOpen, IsGoneOnWithByALaterRunWhichDoesNotSendTheImageAgain) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  int sent = 0;
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      SCOPED_TRACE(::testing::Message() << "left at write " << room << (after ? ", written" : ""));
+      if (!left_at(room, after)) continue;
+      ++sent;
+
+      ASSERT_TRUE(control());
+
+      EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+      EXPECT_EQ(machine_.pushed.size(), 1u);
+      EXPECT_FALSE(machine_.power_changed_at_work);
+      EXPECT_EQ(remembered().end, End::done);
+    }
+  EXPECT_GT(sent, 3);
+}
+
+TEST_F(LeftOpen, IsAwaitedWhileItMayBeAtWorkAlsoWhereTheProfileWantsAnotherVersion) {
+  for (std::size_t room = 0; !left_at(room, false); ++room) ASSERT_LT(room, 100u);
+  ASSERT_EQ(remembered().end, End::open);
+  inventory_.profiles["a1"].firmware[0].version = "2.5";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(end_.detail, "brought to the baseline: bios 2.4, bios 2.5");
+  EXPECT_FALSE(machine_.pushed_at_work);
+  EXPECT_EQ(machine_.pushed.size(), 2u);
+}
+
 TEST_F(FirmwareStep, AnUpdateThatFailedIsNotWaitedForByALaterRun) {
   machine_.lies = true;
   ASSERT_TRUE(control());
@@ -374,6 +428,17 @@ TEST_F(FirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
   EXPECT_THAT(end_.detail, HasSubstr(" 00:00 +6h (UTC) is closed; it opens again "));
   EXPECT_TRUE(machine_.pushed.empty());
   EXPECT_FALSE(store::power_is_held(*store_, "n1", now()));
+}
+
+TEST_F(FirmwareStep, TheWindowOfItsRunIsRemembered) {
+  auto step = plan_.nodes[0].steps->front();
+  step.with["window"] = "Mon 00:00 +7d";
+  plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(remembered().window, "Mon 00:00 +7d");
 }
 
 TEST_F(FirmwareStep, DoesNothingWhereTheProfileNamesNoImage) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <functional>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -109,12 +110,12 @@ class NodeFirmwareStep : public ::testing::Test {
     inventory_.profiles["a1"] = {.name = "a1", .firmware = {drive}};
     node_.name = "n1";
     node_.profile = "a1";
-    playbooks::PlannedStep step;
+    auto& step = steps_->front();
     step.kind = playbooks::StepKind::node_firmware;
     step.name = "node-firmware";
     step.deadline = 60s;
     step.once = true;
-    plan_.nodes.push_back({&node_, std::make_shared<std::vector<playbooks::PlannedStep>>(1, step)});
+    plan_.nodes.push_back({&node_, steps_});
   }
 
   Result<void> control() {
@@ -131,7 +132,8 @@ class NodeFirmwareStep : public ::testing::Test {
       co_return bmc::UpdateOrder{.file = update.image.file, .sha256 = update.image.sha256};
     };
     const auto checker = std::make_shared<firmware::ImageChecker>(std::nullopt);
-    world.image_bytes = [checker](std::string file, std::string sha256, Deadline deadline) {
+    world.image_bytes = [this, checker](std::string file, std::string sha256, Deadline deadline) {
+      if (while_fetched) while_fetched();
       return checker->whole(std::move(file), std::move(sha256), deadline);
     };
     NodeSteps steps{std::move(world)};
@@ -146,6 +148,9 @@ class NodeFirmwareStep : public ::testing::Test {
     return store::power_is_held(*store_, "n1", now).has_value();
   }
 
+  std::function<void()> while_fetched{};
+  std::shared_ptr<std::vector<playbooks::PlannedStep>> steps_ =
+      std::make_shared<std::vector<playbooks::PlannedStep>>(1);
   inventory::Node node_{};
   inventory::Inventory inventory_{};
   playbooks::Plan plan_{};
@@ -178,6 +183,27 @@ TEST_F(NodeFirmwareStep, WritesOnceHoweverOftenTheControllerDies) {
       journal_.dies_after_writing = after;
       EXPECT_FALSE(control());
       journal_.room = 1'000;
+      ASSERT_TRUE(control());
+
+      EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+      EXPECT_EQ(drive_.runs, "G2");
+      EXPECT_EQ(drive_.writes, 1);
+    }
+}
+
+TEST_F(NodeFirmwareStep, AJobWhoseEndWasNotSeenIsFollowedByALaterRunAndNotBegunAgain) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      SCOPED_TRACE(::testing::Message() << "left at write " << room << (after ? ", written" : ""));
+      drive_ = {};
+      journal_ = {};
+      journal_.room = room;
+      journal_.dies_after_writing = after;
+      EXPECT_FALSE(control());
+      journal_ = {};
+
       ASSERT_TRUE(control());
 
       EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
@@ -241,9 +267,7 @@ TEST_F(NodeFirmwareStep, WhatWaitsForThePowerCycleIsStagedAndNotWrittenAgain) {
 }
 
 TEST_F(NodeFirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
-  auto step = plan_.nodes[0].steps->front();
-  step.with["window"] = test::closed_window();
-  plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
+  steps_->front().with["window"] = test::closed_window();
 
   ASSERT_TRUE(control());
 
@@ -251,6 +275,17 @@ TEST_F(NodeFirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
   EXPECT_THAT(end_.detail, HasSubstr(" (UTC) is closed; it opens again "));
   EXPECT_THAT(end_.detail, ::testing::EndsWith("; left: drive G2"));
   EXPECT_EQ(drive_.writes, 0);
+}
+
+TEST_F(NodeFirmwareStep, WritesNothingWhereItsWindowIsOverOnceTheImageIsThere) {
+  while_fetched = [this] { steps_->front().with["window"] = test::closed_window(); };
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator);
+  EXPECT_THAT(end_.detail, HasSubstr(" (UTC) is closed; it opens again "));
+  EXPECT_EQ(drive_.writes, 0);
+  EXPECT_FALSE(power_is_held());
 }
 
 TEST_F(NodeFirmwareStep, WritesNothingWhereTheImageIsNotWhatTheManifestLists) {

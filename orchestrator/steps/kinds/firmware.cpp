@@ -45,11 +45,13 @@ firmware::UpdaterInterfaces doors_for(StepEnvironment& environment, const StepRe
   };
   doors.serve = environment.serve_image;
   doors.serve_no_more = environment.serve_image_no_more;
-  doors.hold_power = [&environment, held = inventory::bmc_name(node)](
+  doors.hold_power = [&environment, &node, held = inventory::bmc_name(node)](
                          const UpdateHandle& handle, std::chrono::seconds longest) -> Result<void> {
     if (longest.count() == 0) return store::release_power(environment.store, held);
     return store::hold_power(environment.store, held,
-                             {handle.component + " " + handle.version, seconds_now() + longest});
+                             {.what = handle.component + " " + handle.version,
+                              .until = seconds_now() + longest,
+                              .node = node.name});
   };
   doors.forget_refusals = [&environment, &node] {
     if (environment.forget_refusals) environment.forget_refusals(node);

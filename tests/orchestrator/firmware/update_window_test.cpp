@@ -42,7 +42,7 @@ TEST_F(InWindow, AnUpdateThatWouldNotEndInItIsNotBegunAndIsNamed) {
   EXPECT_EQ(ended->detail,
             "the window Mon 13:00 +1h (UTC) has 13m left, and bios 2.4 takes 17m; it opens again "
             "1970-01-19 13:00 UTC; left: bios 2.4");
-  EXPECT_THAT(ended->advice, ElementsAre("once the window is open: cupel retry 0 NODE"));
+  EXPECT_THAT(ended->advice, ElementsAre("once the window is open: cupel retry RUN NODE"));
   EXPECT_THAT(machine.pushed, IsEmpty());
   EXPECT_FALSE(held);
 }
@@ -81,6 +81,9 @@ TEST_F(InWindow, AnUpdateThatFitsIntoNoSuchWindowIsNamedSo) {
   EXPECT_EQ(ended->detail,
             "the window Mon 13:00 +1h (UTC) has 13m left, and bios 2.4 takes 120m; bios 2.4 takes "
             "120m and fits into no such window; left: bios 2.4");
+  EXPECT_THAT(ended->advice,
+              ElementsAre("begin it in a longer window: cupel run firmware --nodes NODE --set "
+                          "'window=Mon 13:00 +3h'"));
 }
 
 }  // namespace
