@@ -144,7 +144,7 @@ TEST(HostParts, NewRackAndBurnIn72hFindAnEmptyDataDriveAtATenthOfItsSpeed) {
 }
 
 TEST(HostParts, TheSystemsDriveIsTestedByAFileAndNeverItself) {
-  Bench bench;
+  Bench bench{{}, 1000};  // lsblk has 120 s to answer
 
   const auto forced = found_by(bench, "nvme", {{"raw", "force"}, {"drives", "nvme0"}});
   const auto ran = bench.sh(burnin::stage("nvme")->prepare(dgx(), kDrives)->script);
