@@ -52,11 +52,16 @@ bool is_named_by_verdict(const NodeSummary& node, const record::StepRecord& step
   });
 }
 
-/// The command of the action takes the node on by itself.
+/// A command in the action takes the node on by itself.
 bool goes_on_by_command(std::string_view action) {
-  constexpr std::string_view kCommands[] = {"cupel retry ", "cupel run ", "cupel resume ",
-                                            "cupel firmware continue "};
-  return std::ranges::any_of(kCommands, [&](std::string_view it) { return action.contains(it); });
+  constexpr std::string_view kName = "cupel";
+  constexpr std::string_view kCommands[] = {" retry ", " run ", " resume ", " firmware continue "};
+  for (auto at = action.find(kName); at != action.npos; at = action.find(kName, at + 1)) {
+    const auto command = action.substr(at + kName.size());
+    if (std::ranges::any_of(kCommands, [&](auto it) { return command.starts_with(it); }))
+      return true;
+  }
+  return false;
 }
 
 /// What follows what a person did: what the audit missed is looked for anew; any other step looks

@@ -134,7 +134,8 @@ std::string unknown_parameter(const std::vector<std::string>& command) {
   if (playbook.str().empty()) return "";
   for (std::size_t i = 2; i + 1 < command.size(); ++i) {
     if (command[i] != "--set") continue;
-    const auto name = command[i + 1].substr(0, command[i + 1].find('='));
+    auto name = command[i + 1].substr(0, command[i + 1].find('='));
+    if (name.starts_with('\'')) name.erase(0, 1);  // 'window=Sat 02:00 +6h'
     if (!playbook.str().contains("\n  " + name + ":")) return name;
   }
   return "";
