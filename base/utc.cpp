@@ -29,4 +29,13 @@ std::optional<std::chrono::sys_seconds> utc_of(std::string_view text) {
          std::chrono::seconds{*second};
 }
 
+std::optional<std::chrono::minutes> minute_of_day(std::string_view text) {
+  if (text.size() != 5 || text[2] != ':') return std::nullopt;
+  // Without a sign.
+  const auto hour = number<unsigned>(text.substr(0, 2));
+  const auto minute = number<unsigned>(text.substr(3));
+  if (!hour || !minute || *hour > 23 || *minute > 59) return std::nullopt;
+  return std::chrono::hours{*hour} + std::chrono::minutes{*minute};
+}
+
 }  // namespace cupel

@@ -10,4 +10,7 @@ namespace cupel {
 /// as UTC; a blank serves for the T (RFC 3339, 5.6). Nothing for any other text.
 std::optional<std::chrono::sys_seconds> utc_of(std::string_view text);
 
+/// "02:30", as minutes since midnight. Nothing for any other text.
+std::optional<std::chrono::minutes> minute_of_day(std::string_view text);
+
 }  // namespace cupel

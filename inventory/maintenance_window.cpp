@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "base/utc.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {
@@ -19,23 +20,6 @@ constexpr seconds kWeek = days{7};
 /// 1970-01-01 was a Thursday.
 constexpr seconds kMondayBeforeTheEpoch = days{3};
 constexpr std::array<std::string_view, 7> kDays{"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
-
-/// Of exactly two digits.
-std::optional<int> two_digits(std::string_view text, int most) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (text.size() != 2 || !std::ranges::all_of(text, is_digit)) return std::nullopt;
-  const int number = 10 * (text[0] - '0') + (text[1] - '0');
-  return number <= most ? std::optional{number} : std::nullopt;
-}
-
-/// "02:00".
-std::optional<seconds> time_of_day(std::string_view text) {
-  if (text.size() != 5 || text[2] != ':') return std::nullopt;
-  const auto hour = two_digits(text.substr(0, 2), 23);
-  const auto minute = two_digits(text.substr(3), 59);
-  if (!hour || !minute) return std::nullopt;
-  return std::chrono::hours{*hour} + std::chrono::minutes{*minute};
-}
 
 /// How long ago it opened last.
 seconds since_opening(const MaintenanceWindow& window, std::chrono::sys_seconds now) {
@@ -54,7 +38,7 @@ Result<std::optional<MaintenanceWindow>> maintenance_window(std::string_view tex
   const auto parts = words(text);
   if (parts.size() != 3 || !parts[2].starts_with('+')) return wrong;
   const auto day = std::ranges::find(kDays, lower_case(parts[0]));
-  const auto time = time_of_day(parts[1]);
+  const auto time = minute_of_day(parts[1]);
   const auto lasts = duration_of(parts[2].substr(1));
   if (day == kDays.end() || !time || !lasts) return wrong;
   if (lasts->count() <= 0 || *lasts > kWeek) return wrong;

@@ -15,6 +15,7 @@
 #include "base/never_null.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/utc.h"
 #include "inventory/names.h"
 #include "inventory/read_access.h"
 #include "orchestrator/api/named_list.h"

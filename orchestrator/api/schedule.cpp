@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/text.h"
+#include "base/utc.h"
 #include "inventory/names.h"
 #include "orchestrator/api/named_list.h"
 
@@ -86,17 +87,6 @@ std::optional<engine::WallTime> due_on(const Schedule& schedule, engine::WallTim
 }
 
 }  // namespace
-
-std::optional<std::chrono::minutes> minute_of_day(std::string_view text) {
-  constexpr std::size_t kColon = 2, kLength = 5;
-  constexpr int kHours = 24, kMinutes = 60;
-  if (text.size() != kLength || text[kColon] != ':') return std::nullopt;
-  const auto hours = number<int>(text.substr(0, kColon));
-  const auto minutes = number<int>(text.substr(kColon + 1));
-  if (!hours || !minutes || *hours < 0 || *minutes < 0 || *hours >= kHours || *minutes >= kMinutes)
-    return std::nullopt;
-  return std::chrono::hours{*hours} + std::chrono::minutes{*minutes};
-}
 
 std::vector<Schedule> schedules_of(YamlFields& above, const std::string& file,
                                    std::vector<inventory::Problem>& problems) {

@@ -37,8 +37,7 @@ engine::WallTime last_due(const Schedule& schedule, engine::WallTime now);
 /// The first one behind `now`.
 engine::WallTime next_due(const Schedule& schedule, engine::WallTime now);
 
-/// "02:30", as minutes since midnight.
-std::optional<std::chrono::minutes> minute_of_day(std::string_view text);
+/// "02:30".
 std::string time_of_day(std::chrono::minutes since_midnight);
 
 /// "02:30 mon tue", "02:30 every day".

@@ -96,10 +96,6 @@ std::string runs_of(const store::FirmwareState& state) {
 
 }  // namespace
 
-bool BegunUpdate::is_settled() const {
-  return state.end == End::failed || state.end == End::done || state.end == End::forgotten;
-}
-
 Result<std::vector<BegunUpdate>> begun_updates(const Context& context, store::Store& store,
                                                const std::string& node) {
   std::vector<BegunUpdate> all;
@@ -137,7 +133,7 @@ std::vector<std::string> unreadable_updates(store::Store& store, const std::stri
 std::string next_command(const BegunUpdate& update, const std::string& node) {
   if (update.in_run == InRun::at_work) return fmt::format("cupel follow {}", update.state.run);
   if (update.in_run == InRun::interrupted) return fmt::format("cupel resume {}", update.state.run);
-  if (!update.is_settled()) return fmt::format("cupel firmware continue {}", node);
+  if (!store::is_settled(update.state.end)) return fmt::format("cupel firmware continue {}", node);
   if (update.state.end != End::failed) return {};
   if (update.in_run == InRun::open) return fmt::format("cupel retry {} {}", update.state.run, node);
   return fmt::format("cupel run firmware --nodes {}", node);

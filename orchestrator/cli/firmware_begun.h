@@ -22,8 +22,6 @@ struct BegunUpdate {
   firmware::UpdateHandle handle{};
 
   std::string named() const { return handle.component + " " + handle.version; }
-  /// Nothing of it is awaited any more.
-  bool is_settled() const;
 };
 
 /// At most one of each kind of step. Errors: kStorage; kMalformed: a handle of another Cupel's.

@@ -183,7 +183,7 @@ Task<Result<Answer>> show_node(const Context& context, Connections& connections,
   for (const auto& each : begun) {
     text += begun_text(context, each, node.name) + "\n";
     updates.push_back(begun_json(each, node.name));
-    all_well = all_well && each.is_settled();
+    all_well = all_well && store::is_settled(each.state.end);
   }
   if (begun.empty()) text = "no update was begun\n";
   if (const auto held = store::power_is_held(connections.store(), node, seconds_now()))

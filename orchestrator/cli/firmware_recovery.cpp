@@ -49,7 +49,7 @@ Result<std::vector<BegunUpdate>> awaited_updates(const Context& context, store::
     if (const auto next = next_command(each, node); !next.empty())
       settled += ": " + advised(context, next);
   }
-  std::erase_if(all, [](const BegunUpdate& each) { return each.is_settled(); });
+  std::erase_if(all, [](const BegunUpdate& each) { return store::is_settled(each.state.end); });
   if (!all.empty()) return all;
   return Error{Code::kNotFound, fmt::format("no firmware update of {} waits for anything{}",
                                             printable(node), settled)};

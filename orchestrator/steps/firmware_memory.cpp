@@ -35,8 +35,6 @@ bool is_of(const FirmwareState& state, const StepRequest& request) {
   return state.run == request.run && state.step == request.step.name;
 }
 
-bool is_settled(End end) { return end == End::failed || end == End::done || end == End::forgotten; }
-
 /// `now` is the same write, or puts the previous image back for it.
 bool is_about(const UpdateHandle& now, const UpdateHandle& before) {
   if (now.component != before.component) return false;
@@ -46,7 +44,7 @@ bool is_about(const UpdateHandle& now, const UpdateHandle& before) {
 
 /// One write has one time of its push, whichever run goes on with it.
 bool is_same_write(const FirmwareState& state, const UpdateHandle& handle) {
-  if (is_settled(state.end)) return false;
+  if (store::is_settled(state.end)) return false;
   const auto before = firmware::update_handle_of(state.handle);
   return before && is_about(handle, *before);
 }
@@ -102,7 +100,7 @@ Result<void> remember_handle(StepEnvironment& environment, const StepRequest& re
 Result<void> remember_end(StepEnvironment& environment, const StepRequest& request,
                           StepAtUpdate at) {
   TRY(auto state, remembered(environment, request));
-  if (!state || is_settled(state->end)) return ok();
+  if (!state || store::is_settled(state->end)) return ok();
   TRY(const auto handle, firmware::remembered_handle_of(state->handle, request.node.name));
   const bool is_done = at.end == End::done || (is_of(*state, request) && is_last(at.done, handle));
   const bool is_at_it = is_of(*state, request) && is_about(at.handle, handle);
@@ -118,7 +116,7 @@ Result<std::optional<UpdateHandle>> take_over_update(StepEnvironment& environmen
                                                      const StepRequest& request) {
   using Taken = std::optional<UpdateHandle>;
   TRY(auto state, remembered(environment, request));
-  if (!state || is_settled(state->end)) return Taken{};
+  if (!state || store::is_settled(state->end)) return Taken{};
   TRY(auto handle, firmware::remembered_handle_of(state->handle, request.node.name));
   const auto& profile = environment.inventory.profile_of(request.node);
   if (!state->go_on && !goes_on_by_itself(*state, handle, profile)) return Taken{};

@@ -171,7 +171,7 @@ class Chooser {
 
 void add_new(Strings& to, const Strings& names) {
   for (const auto& each : names)
-    if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+    if (!is_among(to, each)) to.push_back(each);
 }
 
 /// Stands out from other nodes, and was seen so once.

@@ -25,6 +25,8 @@ std::int64_t whole_number_at(const json::value& kept, std::string_view key) {
 
 }  // namespace
 
+bool is_settled(End end) { return end == End::failed || end == End::done || end == End::forgotten; }
+
 Result<void> keep_firmware_state(Store& store, std::string_view kind, const std::string& node,
                                  const FirmwareState& state) {
   const json::object text{{"end", enum_word<'-'>(state.end)},

@@ -26,6 +26,9 @@ struct FirmwareState {
   std::string window{};              // in which the newest run may begin updates; empty: any time
 };
 
+/// Nothing of the update is awaited any more.
+bool is_settled(FirmwareState::End end);
+
 /// By the kind of step ("firmware", "node-firmware"), whose updates have nothing to do with each
 /// other. Durable when it returns. Errors: kStorage.
 Result<void> keep_firmware_state(Store& store, std::string_view kind, const std::string& node,
