@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/file.h"
 #include "inventory/load_profile.h"
 
@@ -64,10 +62,7 @@ void RackSite::write(const std::string& name, const std::string& text, int mode)
 std::vector<std::string> RackSite::cupel(std::vector<std::string> arguments) const {
   std::vector<std::string> all{"env",        "-C",      folder_.string(),
                                CUPEL_BINARY, "--state", file("state")};
-  // A build with sanitizers has none beside cupel.
-  if (std::ranges::find(arguments, "--programs") == arguments.end())
-    all.insert(all.end(), {"--programs", fs::path{NODE_BINARY}.parent_path().string()});
-  all.insert(all.end(), arguments.begin(), arguments.end());
+  for (auto& word : with_programs(arguments)) all.push_back(std::move(word));
   if (waits_for_repair(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
   return all;
 }

@@ -85,17 +85,20 @@ std::vector<std::string> Site::cupel(std::vector<std::string> arguments) const {
                                CUPEL_BINARY,
                                "--state",
                                (folder / "state").string()};
-  // A build with sanitizers has none beside cupel.
-  if (std::ranges::find(arguments, "--programs") == arguments.end())
-    all.insert(all.end(),
-               {"--programs", std::filesystem::path{NODE_BINARY}.parent_path().string()});
-  all.insert(all.end(), arguments.begin(), arguments.end());
+  for (auto& word : with_programs(arguments)) all.push_back(std::move(word));
   if (waits_for_repair(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
   return all;
 }
 
 Ran Site::run(std::vector<std::string> arguments, std::chrono::seconds patience) const {
   return testing::run(cupel(std::move(arguments)), {}, patience);
+}
+
+std::vector<std::string> with_programs(std::vector<std::string> arguments) {
+  if (std::ranges::find(arguments, "--programs") == arguments.end())
+    arguments.insert(arguments.begin(),
+                     {"--programs", std::filesystem::path{NODE_BINARY}.parent_path().string()});
+  return arguments;
 }
 
 std::vector<json::object> json_lines(const std::string& text) {

@@ -96,6 +96,10 @@ inline bool waits_for_repair(const std::vector<std::string>& arguments) {
          std::ranges::find(arguments, "--help") == arguments.end();
 }
 
+/// `arguments` behind the options of the command itself: a build with sanitizers has no programs
+/// beside cupel, so that they are named.
+std::vector<std::string> with_programs(std::vector<std::string> arguments);
+
 /// One object for each line that holds one.
 std::vector<json::object> json_lines(const std::string& text);
 
