@@ -32,6 +32,7 @@ constexpr std::size_t kLargestList = 4u << 20;
 struct BuildAsked {
   std::string name{}, kernel = "generic", arch{ssh::kOwnMachine}, cmdline{}, ca{}, boot_host{},
                       key{}, cert{};
+  bool any_boot_server = false;
   std::string root{};  // a release; empty: no large system
   std::vector<std::string> root_sources{}, root_packages{};
 };
@@ -111,11 +112,24 @@ Result<void> check_inputs(std::initializer_list<std::string> files) {
   return ok();
 }
 
-Result<Image> build_ram(const Context& context, const BuildAsked& asked, const fs::path& folder) {
+/// Errors: kInvalid: it would obey whoever answers first, and the site has not asked for that.
+Result<void> check_who_is_obeyed(const BuildAsked& asked) {
+  if (asked.ca.empty() && !asked.any_boot_server)
+    return Error{
+        Code::kInvalid,
+        "without certificates the RAM system would obey each boot server: who answers DHCP "
+        "or plugs in a stick could write the machine's disks and log in. Name the CA of "
+        "boot: tls (--ca), or say that the network is trusted: cupel image build NAME "
+        "--any-boot-server"};
   if (!asked.boot_host.empty() && images::allows_http(asked.cmdline))
     return Error{Code::kInvalid,
                  "--boot-host beside cupel.http=yes in --cmdline: by plain HTTP each server can "
                  "have that address. Leave one of them out"};
+  return ok();
+}
+
+Result<Image> build_ram(const Context& context, const BuildAsked& asked, const fs::path& folder) {
+  TRY(check_who_is_obeyed(asked));
   TRY(check_inputs({asked.ca, asked.key, asked.cert}));
   TRY(const auto script, program_named(context, "ram/build"));
   const bool own = asked.arch == ssh::kOwnMachine;
@@ -130,6 +144,7 @@ Result<Image> build_ram(const Context& context, const BuildAsked& asked, const f
       {"--key", asked.key},         {"--cert", asked.cert}, {"--root", asked.root}};
   for (const auto& [option, value] : optional)
     if (!value.empty()) words.insert(words.end(), {option, value});
+  if (asked.any_boot_server) words.emplace_back("--any-boot-server");
   for (const auto& each : asked.root_sources) words.insert(words.end(), {"--root-source", each});
   for (const auto& each : asked.root_packages) words.insert(words.end(), {"--root-package", each});
   TRY(run_here(std::move(words)));
@@ -255,6 +270,10 @@ CommandRow image_build_command(Context& context, const std::string& folder) {
        &asked->ca,
        "PEM, that the boot server is checked with",
        {.existing = Existing::file}},
+      {"--any-boot-server",
+       &asked->any_boot_server,
+       "in the place of --ca: it obeys each boot server that DHCP, a volume or the network names",
+       {.excludes = {"--ca"}}},
       {"--boot-host",
        &asked->boot_host,
        "of the boot server: the system obeys no other holder of a certificate of the CA [any]",

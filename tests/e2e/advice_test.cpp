@@ -251,6 +251,28 @@ TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {
   EXPECT_THAT(of_pipe.err, ::testing::HasSubstr("pipe.raw: is a pipe, and is read more than once"));
 }
 
+TEST_F(Advice, ARamSystemObeysEachBootServerOnlyWhereThatIsAskedFor) {
+  const auto images = folder / "images";
+  const auto built = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"--programs",    folder.string(), "image", "--images",
+                                   images.string(), "build",         "r1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_forked_cupel(words);
+  };
+  const auto ca = (folder / "ca.pem").string();
+  std::ofstream{ca} << "PEM";
+
+  const auto without = built({});
+  const auto both = built({"--ca", ca, "--any-boot-server"});
+
+  EXPECT_EQ(without.status, 2);
+  EXPECT_THAT(without.err, ::testing::HasSubstr("would obey each boot server"));
+  EXPECT_THAT(without.err, ::testing::HasSubstr("cupel image build NAME --any-boot-server"));
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, ::testing::HasSubstr("--any-boot-server"));
+  EXPECT_FALSE(fs::exists(images));
+}
+
 TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
   CUPEL_NEEDS_REAL_PART(run({"zstd", "--version"}, {}).status == 0, "zstd is not installed");
   std::string disk(1u << 20, '\0');

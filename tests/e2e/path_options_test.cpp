@@ -99,11 +99,11 @@ const std::vector<Row>& rows() {
       {"cupel image build --ca", file,
        "--programs FOLDER/now image --images FOLDER/images build x --ca VALUE"},
       {"cupel image build --cert", file,
-       "--programs FOLDER/now image --images FOLDER/images build x --key FOLDER/key.pem --cert "
-       "VALUE"},
+       "--programs FOLDER/now image --images FOLDER/images build x --any-boot-server --key "
+       "FOLDER/key.pem --cert VALUE"},
       {"cupel image build --key", file,
-       "--programs FOLDER/now image --images FOLDER/images build x --cert FOLDER/key.pem --key "
-       "VALUE"},
+       "--programs FOLDER/now image --images FOLDER/images build x --any-boot-server --cert "
+       "FOLDER/key.pem --key VALUE"},
       {"cupel image import FILE", file, "image --images FOLDER/images import VALUE d"},
       {"cupel image installer --initrd", file,
        "--programs FOLDER/now image --images FOLDER/images installer x --mirror http://10.0.0.1/x "
