@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "orchestrator/store/audit_log.h"
+#include "orchestrator/store/chain_heads.h"
 
 namespace soci {
 class session;
@@ -24,15 +24,6 @@ struct Fault {
 };
 
 inline constexpr std::size_t kMostFaults = 100;  // a broken disk has more than anybody reads
-
-/// Where the journal of a run ends, as certificates have it: kept elsewhere, it shows an end that
-/// was cut off or made anew.
-struct JournalHead {
-  RunId run = 0;
-  std::int64_t events = 0;
-  std::string hash{};  // of the last event
-  friend bool operator==(const JournalHead&, const JournalHead&) = default;
-};
 
 struct Checked {
   std::int64_t runs = 0;
@@ -52,16 +43,18 @@ inline constexpr const char* kNotChecked =
     "replies of the service, the notes of repairs, removals and certificates, and whether the "
     "newest run is missing where no audit log names it (cupel token list, cupel status)";
 
-/// `audit` is the head of the audit log as somebody kept it elsewhere. Reads all of it, which takes
-/// as long as the disk takes. A controller may work meanwhile. Errors: kNotFound: there is no
-/// store; kUnsupported: a newer Cupel wrote it; kStorage: it could not be read for a reason that is
-/// no damage.
+/// `audit` is the head of the audit log as somebody kept it elsewhere, `kept` the heads of all
+/// chains; those of a backup (kHeadsFile in the folder) are held against it in any case. Reads all
+/// of it, which takes as long as the disk takes. A controller may work meanwhile. Errors:
+/// kNotFound: there is no store; kUnsupported: a newer Cupel wrote it; kStorage: it could not be
+/// read for a reason that is no damage.
 Result<Checked> check_store(const std::filesystem::path& folder,
-                            const std::optional<AuditHead>& audit = {});
+                            const std::optional<AuditHead>& audit = {},
+                            const ChainHeads& kept = {});
 
 /// The same of the store that the session is of, whatever the folder names; the folder has the
 /// evidence that is not with it. Throws what SOCI throws.
 Result<Checked> check_tables(soci::session& sql, const std::filesystem::path& folder,
-                             const std::optional<AuditHead>& audit = {});
+                             const std::vector<ChainHeads>& kept = {});
 
 }  // namespace cupel::store

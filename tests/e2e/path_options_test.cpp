@@ -166,6 +166,7 @@ const std::vector<Row>& rows() {
       {"cupel serve --inventory", file, "serve --listen nonsense -i VALUE"},
       {"cupel settings --inventory", file, "settings plan n1 -i VALUE"},
       {"cupel slurm conf --inventory", file, "slurm conf -i VALUE"},
+      {"cupel store verify --heads", file, "--state KEPT store verify --heads VALUE"},
       {"cupel verify --journal", file,
        "verify FOLDER/run-1.certificate --key FOLDER/site.pub --journal VALUE"},
       {"cupel verify --key", file, "verify FOLDER/run-1.certificate --key VALUE"},
