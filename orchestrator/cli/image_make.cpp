@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/efi_loader.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -178,6 +179,12 @@ Result<void> check_raw(const std::string& file) {
 Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
   TRY(check_raw(asked.file));
   TRY(images::check_raw_disk(asked.file));
+  const bool bios = images::has_bios_loader(asked.file);
+  // One that a BIOS starts need not have what UEFI looks for where no loader is named.
+  if (!asked.efi.empty() || !bios) {
+    const auto usual = default_efi_loader(asked.arch);
+    TRY(images::check_efi_loader(asked.file, asked.efi.empty() ? usual : asked.efi));
+  }
   TRY(const auto store, ImageStore::open_or_make(folder));
   TRY(auto made, store.begin(asked.name));
   TRY(const auto content, images::digest_of(asked.file));
@@ -192,7 +199,7 @@ Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
                          .content_sha256 = content.sha256,
                          .compression = "zstd",
                          .efi = asked.efi,
-                         .bios = images::has_bios_loader(asked.file)};
+                         .bios = bios};
   const auto slash = asked.os.find('/');
   manifest.os_id = asked.os.substr(0, slash);
   if (slash != asked.os.npos) manifest.os_version = asked.os.substr(slash + 1);

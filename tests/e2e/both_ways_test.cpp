@@ -65,7 +65,7 @@ const std::vector<Row>& rows() {
       {"cupel skip", same, {"skip 1 n1 verdict --reason x", "skip 7 n1 verdict --reason x"}},
       {"cupel status", same, {"status 1", "status 7", "status 1 --json", "status 0"}},
       {"cupel status", same, {"status --last", "status --last --json"}},
-      {"cupel status", same, {"status 1 --last"}, "--last excludes RUN"},
+      {"cupel status", same, {"status 1 --last"}, "excludes"},
       {"cupel status", same, {"status", "status --json"}},
       {"cupel unpause", same, {"unpause 1", "unpause 7"}},
 
