@@ -17,6 +17,7 @@
 #include "orchestrator/store/purpose.h"
 #include "orchestrator/store/repair.h"
 #include "orchestrator/store/schema.h"
+#include "orchestrator/store/token_check.h"
 
 namespace cupel::store {
 namespace {
@@ -123,6 +124,11 @@ class Check {
       if (run && *run > 0 && *run < 1e9)
         newest_begun_ = std::max(newest_begun_, static_cast<RunId>(*run));
     }
+  }
+
+  void tokens() {
+    for (auto& fault : token_faults(sql_))
+      add(std::move(fault.where), std::move(fault.what), std::move(fault.advice));
   }
 
   void audit() {
@@ -364,6 +370,7 @@ Result<Checked> check_tables(soci::session& sql, const fs::path& folder,
   check.readable("node locks", [&] { check.locks(); });
   if (version >= kSnapshotsSince) check.readable("snapshots", [&] { check.snapshots(); });
   if (version >= kAuditSince) check.readable("audit log", [&] { check.audit(); });
+  if (version >= kAuditSince) check.readable("tokens", [&] { check.tokens(); });
   check.readable("evidence", [&] { check.evidence(); });
   return std::move(check).checked();
 }
