@@ -12,6 +12,7 @@
 
 #include "base/efi_loader.h"
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/cli/say.h"
@@ -105,11 +106,14 @@ Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& fold
   return manifest;
 }
 
-/// Scripts of ours and their tools read them: one that waits for a pipe would wait for ever.
+/// Scripts of ours and their tools read them: one that waits for a pipe would wait for ever. What
+/// another user can change would decide what machines boot, and whose orders they obey.
 Result<void> check_inputs(std::initializer_list<std::string> files) {
-  for (const auto& file : files)
-    if (const auto why = file.empty() ? std::nullopt : why_no_file(file))
-      return Error{Code::kInvalid, *why};
+  for (const auto& file : files) {
+    if (file.empty()) continue;
+    if (const auto why = why_no_file(file)) return Error{Code::kInvalid, *why};
+    TRY(check_ownership(file));
+  }
   return ok();
 }
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/json.h"
+#include "base/ownership.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/store/evidence.h"
@@ -61,7 +61,7 @@ Result<ChainHeads> parse_heads(std::string_view text) {
 }
 
 Result<ChainHeads> read_heads(const std::filesystem::path& file) {
-  TRY(const auto text, read_file(file, kLargestFile));
+  TRY(const auto text, read_trusted_file(file, kLargestFile));
   return within(printable(file.string()), parse_heads(text));
 }
 

@@ -36,7 +36,7 @@ std::string heads_text(const ChainHeads& heads);
 /// Keys that it does not know are passed over. Errors: kInvalid: no such text.
 Result<ChainHeads> parse_heads(std::string_view text);
 
-/// Errors: as read_file() and parse_heads(), with the file's name.
+/// Errors: as read_trusted_file() and parse_heads(), with the file's name.
 Result<ChainHeads> read_heads(const std::filesystem::path& file);
 
 /// Those that lie in the folder; nothing where there are none. Errors: as read_heads().
