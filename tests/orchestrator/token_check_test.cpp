@@ -84,6 +84,28 @@ TEST_F(TokenFaults, NameOneThatNoCommandMade) {
   EXPECT_EQ(found[0].what, "the audit log has no entry that it was made (eve, admin)");
 }
 
+TEST_F(TokenFaults, AreLookedForInATokenOnceTheLogIsNewerThanIt) {
+  auto tokens = AccessTokens::open(folder_).value();
+  auto log = AuditLog::open(folder_).value();
+  sql("DELETE FROM audit WHERE sequence = 2");
+  sql("DELETE FROM access_token WHERE session = 1");
+  const auto newest = log.page(0, 10).value().back().time;
+  while (now() < newest + std::chrono::milliseconds{2}) {
+  }
+  const auto add = [&](WallTime made) {
+    return std::string{token_id(
+        tokens.add({.name = "bob", .role = "viewer", .made = made, .expires = made}).value())};
+  };
+
+  const auto coming = add(newest + std::chrono::milliseconds{1});
+  const auto ahead = add(now() + std::chrono::hours{1});
+
+  ASSERT_THAT(faults(), SizeIs(1));
+  EXPECT_EQ(faults()[0].where, "token " + ahead);
+  ASSERT_TRUE(log.append({.who = "ada", .origin = "host", .what = "look"}));
+  EXPECT_THAT(faults(), Contains(at("token " + coming)));
+}
+
 TEST_F(TokenFaults, NameOneThatIsGoodAgainAfterItWasRevoked) {
   {
     auto log = AuditLog::open(folder_).value();
