@@ -67,7 +67,10 @@ Reply log_in(RequestHandler& handler, const Call& call) {
                                             .made = now,
                                             .expires = expires});
   if (!session) return problem_of(session.error());
-  const auto noted = handler.note(identity, "login", {{"session", store::token_id(*session)}});
+  const auto id = store::token_id(*session);
+  const auto digest = handler.authenticator().tokens().digest(id);
+  if (!digest) return problem_of(digest.error());
+  const auto noted = handler.note(identity, "login", {{"session", id}, {"sha256", *digest}});
   if (!noted) return problem_of(noted.error());
   identity.kind = Identity::Kind::session;
   identity.csrf = csrf_of(*session);

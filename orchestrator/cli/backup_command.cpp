@@ -19,11 +19,17 @@ boost::json::object document_of(const std::string& from, const std::string& to,
   boost::json::array journals;
   for (const auto& each : copied.checked.journals)
     journals.push_back({{"run", each.run}, {"events", each.events}, {"head_sha256", each.hash}});
-  return {{"from", valid_utf8(from)},        {"to", valid_utf8(to)},
-          {"runs", copied.checked.runs},     {"events", copied.checked.events},
-          {"evidence_copied", copied.files}, {"evidence_present", copied.present},
-          {"bytes_written", copied.bytes},   {"audit", to_string(copied.checked.audit)},
-          {"journals", std::move(journals)}, {"faults", faults}};
+  return {{"from", valid_utf8(from)},
+          {"to", valid_utf8(to)},
+          {"runs", copied.checked.runs},
+          {"events", copied.checked.events},
+          {"evidence_copied", copied.files},
+          {"evidence_present", copied.present},
+          {"bytes_written", copied.bytes},
+          {"audit", to_string(copied.checked.audit)},
+          {"journals", std::move(journals)},
+          {"compared_with_heads", copied.compared},
+          {"faults", faults}};
 }
 
 void print_copy(const std::string& from, const std::string& to, const store::Copied& copied) {
@@ -39,6 +45,8 @@ void print_copy(const std::string& from, const std::string& to, const store::Cop
     const auto& newest = copied.checked.journals.back();
     say("journal of run {}: {}:{}\n", newest.run, newest.events, newest.hash);
   }
+  say("{}\n", copied.compared ? "the chains were compared with heads.json of the backup"
+                              : "the backup had no heads.json to compare the chains with");
   if (copied.checked.faults.empty())
     say("the copy was read back: all of it is intact\n");
   else
@@ -66,7 +74,9 @@ CommandRow backup_command(Context& context) {
   CommandRow row{"backup", "copy the state folder while runs go on, and read the copy back"};
   row.footer =
       "The next backup to the same folder copies only new evidence, and the database. The copy is\n"
-      "a state folder: cupel --state FOLDER status reads it.\n"
+      "a state folder: cupel --state FOLDER status reads it. Its heads.json says where each chain\n"
+      "ends: kept on another machine it shows what was cut off, by cupel store verify --heads "
+      "FILE.\n"
       "Example: cupel backup /backup/cupel\n"
       "Exit codes: 0 copied and intact, 1 the copy is broken (as the state folder is, or a prune\n"
       "            ran meanwhile: repeat), 2 nothing was touched, 3 it could not be written.";

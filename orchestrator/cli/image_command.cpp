@@ -159,7 +159,7 @@ CommandRow image_command(Context& context) {
   gc_row.run = [&context, asked] { return gc(context, *asked); };
   CommandRow row{"image", "what machines boot and are installed with"};
   row.footer =
-      "Examples: cupel image build ram-1\n"
+      "Examples: cupel image build ram-1 --ca site-ca.pem\n"
       "          cupel image import debian-12.raw debian-12 --os debian/12\n"
       "          cupel image verify debian-12";
   row.options = {{"--images", &asked->folder, "folder of images [STATE/images]"}};

@@ -10,7 +10,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/efi_loader.h"
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/cli/say.h"
@@ -32,6 +34,7 @@ constexpr std::size_t kLargestList = 4u << 20;
 struct BuildAsked {
   std::string name{}, kernel = "generic", arch{ssh::kOwnMachine}, cmdline{}, ca{}, boot_host{},
                       key{}, cert{};
+  bool any_boot_server = false;
   std::string root{};  // a release; empty: no large system
   std::vector<std::string> root_sources{}, root_packages{};
 };
@@ -103,19 +106,35 @@ Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& fold
   return manifest;
 }
 
-/// Scripts of ours and their tools read them: one that waits for a pipe would wait for ever.
+/// Scripts of ours and their tools read them: one that waits for a pipe would wait for ever. What
+/// another user can change would decide what machines boot, and whose orders they obey.
 Result<void> check_inputs(std::initializer_list<std::string> files) {
-  for (const auto& file : files)
-    if (const auto why = file.empty() ? std::nullopt : why_no_file(file))
-      return Error{Code::kInvalid, *why};
+  for (const auto& file : files) {
+    if (file.empty()) continue;
+    if (const auto why = why_no_file(file)) return Error{Code::kInvalid, *why};
+    TRY(check_ownership(file));
+  }
   return ok();
 }
 
-Result<Image> build_ram(const Context& context, const BuildAsked& asked, const fs::path& folder) {
+/// Errors: kInvalid: it would obey whoever answers first, and the site has not asked for that.
+Result<void> check_who_is_obeyed(const BuildAsked& asked) {
+  if (asked.ca.empty() && !asked.any_boot_server)
+    return Error{
+        Code::kInvalid,
+        "without certificates the RAM system would obey each boot server: who answers DHCP "
+        "or plugs in a stick could write the machine's disks and log in. Name the CA of "
+        "boot: tls (--ca), or say that the network is trusted: cupel image build NAME "
+        "--any-boot-server"};
   if (!asked.boot_host.empty() && images::allows_http(asked.cmdline))
     return Error{Code::kInvalid,
                  "--boot-host beside cupel.http=yes in --cmdline: by plain HTTP each server can "
                  "have that address. Leave one of them out"};
+  return ok();
+}
+
+Result<Image> build_ram(const Context& context, const BuildAsked& asked, const fs::path& folder) {
+  TRY(check_who_is_obeyed(asked));
   TRY(check_inputs({asked.ca, asked.key, asked.cert}));
   TRY(const auto script, program_named(context, "ram/build"));
   const bool own = asked.arch == ssh::kOwnMachine;
@@ -130,6 +149,7 @@ Result<Image> build_ram(const Context& context, const BuildAsked& asked, const f
       {"--key", asked.key},         {"--cert", asked.cert}, {"--root", asked.root}};
   for (const auto& [option, value] : optional)
     if (!value.empty()) words.insert(words.end(), {option, value});
+  if (asked.any_boot_server) words.emplace_back("--any-boot-server");
   for (const auto& each : asked.root_sources) words.insert(words.end(), {"--root-source", each});
   for (const auto& each : asked.root_packages) words.insert(words.end(), {"--root-package", each});
   TRY(run_here(std::move(words)));
@@ -163,6 +183,12 @@ Result<void> check_raw(const std::string& file) {
 Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
   TRY(check_raw(asked.file));
   TRY(images::check_raw_disk(asked.file));
+  const bool bios = images::has_bios_loader(asked.file);
+  // One that a BIOS starts need not have what UEFI looks for where no loader is named.
+  if (!asked.efi.empty() || !bios) {
+    const auto usual = default_efi_loader(asked.arch);
+    TRY(images::check_efi_loader(asked.file, asked.efi.empty() ? usual : asked.efi));
+  }
   TRY(const auto store, ImageStore::open_or_make(folder));
   TRY(auto made, store.begin(asked.name));
   TRY(const auto content, images::digest_of(asked.file));
@@ -177,7 +203,7 @@ Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
                          .content_sha256 = content.sha256,
                          .compression = "zstd",
                          .efi = asked.efi,
-                         .bios = images::has_bios_loader(asked.file)};
+                         .bios = bios};
   const auto slash = asked.os.find('/');
   manifest.os_id = asked.os.substr(0, slash);
   if (slash != asked.os.npos) manifest.os_version = asked.os.substr(slash + 1);
@@ -255,6 +281,10 @@ CommandRow image_build_command(Context& context, const std::string& folder) {
        &asked->ca,
        "PEM, that the boot server is checked with",
        {.existing = Existing::file}},
+      {"--any-boot-server",
+       &asked->any_boot_server,
+       "in the place of --ca: it obeys each boot server that DHCP, a volume or the network names",
+       {.excludes = {"--ca"}}},
       {"--boot-host",
        &asked->boot_host,
        "of the boot server: the system obeys no other holder of a certificate of the CA [any]",

@@ -296,9 +296,12 @@ CommandRow status_command(Context& context) {
   CommandRow row{"status", "the newest runs and their state, or one run with its steps"};
   row.footer =
       "Examples: cupel status\n"
-      "          cupel status 12";
-  row.options = {{"RUN", run.get(), "its number; 0: the newest [the 20 newest, without steps]"},
-                 json_flag(context)};
+      "          cupel status 12\n"
+      "          cupel status --last";
+  row.options = {
+      {"RUN", run.get(), "its number; 0: the newest [the 20 newest, without steps]"},
+      {"--last", [run] { *run = 0; }, "the newest run, with its steps", {.excludes = {"RUN"}}},
+      json_flag(context)};
   row.run = [&context, run] { return status(context, *run); };
   return row;
 }

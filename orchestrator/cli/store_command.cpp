@@ -12,6 +12,7 @@
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/store/chain_heads.h"
 #include "orchestrator/store/check.h"
 #include "orchestrator/store/prune.h"
 #include "orchestrator/store/repair.h"
@@ -65,14 +66,24 @@ Exit refuse(const Context& context, const Error& error) {
                      error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
 }
 
-Exit check(const Context& context, const std::string& audit_head) {
+struct VerifyAsked {
+  std::string audit_head{}, heads{};
+};
+
+Exit check(const Context& context, const VerifyAsked& asked) {
   std::optional<store::AuditHead> kept;
-  if (!audit_head.empty()) {
-    const auto head = store::audit_head_of(audit_head);
+  if (!asked.audit_head.empty()) {
+    const auto head = store::audit_head_of(asked.audit_head);
     if (!head) return print_error(context, head.error(), Exit::invalid);
     kept = *head;
   }
-  const auto checked = store::check_store(context.state, kept);
+  store::ChainHeads heads;
+  if (!asked.heads.empty()) {
+    auto read = store::read_heads(asked.heads);
+    if (!read) return print_error(context, read.error(), Exit::invalid);
+    heads = *std::move(read);
+  }
+  const auto checked = store::check_store(context.state, kept, heads);
   if (!checked) return refuse(context, checked.error());
   if (context.json)
     std::printf("%s\n", boost::json::serialize(to_json(context, *checked)).c_str());
@@ -268,14 +279,18 @@ CommandRow store_verify_command(Context& context) {
   row.footer =
       "Examples: cupel store verify\n"
       "          cupel store verify --audit-head 56:9f86d081...\n"
+      "          cupel store verify --heads /elsewhere/heads.json\n"
       "Exit codes: 0 all is intact, 1 something is broken, 2 there is no store or it is of a\n"
       "            newer Cupel, 3 it could not be read.";
-  auto head = std::make_shared<std::string>();
-  row.options = {{"--audit-head", head.get(),
+  auto asked = std::make_shared<VerifyAsked>();
+  row.options = {{"--audit-head", &asked->audit_head,
                   "the audit log's end as it was logged or printed before: shows a log that was "
                   "cut or made anew"},
+                 {"--heads", &asked->heads,
+                  "the same of all chains, a file: heads.json of a backup, or the JSON that one "
+                  "printed [heads.json in the state folder, where it is a backup]"},
                  json_flag(context)};
-  row.run = [&context, head] { return check(context, *head); };
+  row.run = [&context, asked] { return check(context, *asked); };
   return row;
 }
 

@@ -80,8 +80,11 @@ Exit add_one(const Context& context, const TokenRequest& wish) {
   const auto made = book->tokens.add(token);
   if (!made) return print_error(context, made.error(), Exit::unfinished);
   const std::string id{store::token_id(*made)};
+  const auto digest = book->tokens.digest(id);
+  if (!digest) return print_error(context, digest.error(), Exit::unfinished);
   const auto noted =
-      note_locally(*book, "add-token", {{"token", id}, {"name", wish.name}, {"role", wish.role}});
+      note_locally(*book, "add-token",
+                   {{"token", id}, {"name", wish.name}, {"role", wish.role}, {"sha256", *digest}});
   if (!noted) return print_error(context, noted.error(), Exit::unfinished);
   if (context.json) {
     auto row = row_of_token(token);

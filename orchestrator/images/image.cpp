@@ -285,8 +285,8 @@ std::string why_not_obeyed(const ImageManifest& manifest, const BootServerPlace&
     return fmt::format(
         "RAM system {} was built with --ca and takes boot tickets by https alone, and the boot "
         "server has no certificate: machines would boot it and do nothing. Set boot: {{tls: "
-        "{{certificate, key, ca}}}} in the inventory, or build another one without --ca: cupel "
-        "image build",
+        "{{certificate, key, ca}}}} in the inventory, or build another one: cupel image "
+        "build NAME --any-boot-server",
         manifest.name);
   if (manifest.boot_host.empty() || manifest.boot_host == url_address(server.host)) return {};
   return fmt::format(

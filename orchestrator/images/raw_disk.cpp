@@ -1,5 +1,8 @@
 #include "orchestrator/images/raw_disk.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -7,6 +10,9 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "base/text.h"
+#include "orchestrator/images/fat.h"
 
 namespace cupel::images {
 namespace {
@@ -147,6 +153,30 @@ std::string_view wrong_in(std::ifstream& file, std::vector<Partition> partitions
   return {};
 }
 
+std::vector<Partition> partitions_of(std::ifstream& file) {
+  const bool has_gpt = bytes_at(file, kSector, kGptMagic.size()) == kGptMagic;
+  return has_gpt ? gpt_partitions(file) : mbr_partitions(file);
+}
+
+bool is_loader(const FatEntry& entry) {
+  return !entry.is_folder && lower_case(entry.name).ends_with(".efi");
+}
+
+/// The programs in folders below \EFI, where distributions put their loaders; the first of them.
+std::vector<std::string> loaders_on(const Fat& fat) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> found;
+  const auto efi = fat.find("EFI");
+  if (!efi || !efi->is_folder) return found;
+  for (const auto& vendor : fat.folder(efi->cluster)) {
+    if (!vendor.is_folder || vendor.name.starts_with(".")) continue;
+    for (const auto& each : fat.folder(vendor.cluster))
+      if (is_loader(each) && found.size() < kMost)
+        found.push_back("\\EFI\\" + vendor.name + "\\" + each.name);
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<void> check_raw_disk(const std::string& file) {
@@ -161,10 +191,28 @@ Result<void> check_raw_disk(const std::string& file) {
     return wrong(
         "has a partition table in sectors of 4096 bytes: nodes' disks with sectors of 512 would "
         "show no partitions. Make it with sectors of 512");
-  auto partitions = has_gpt ? gpt_partitions(stream) : mbr_partitions(stream);
-  const auto what = wrong_in(stream, std::move(partitions), has_bios_loader(file));
+  const auto what = wrong_in(stream, partitions_of(stream), has_bios_loader(file));
   if (!what.empty()) return wrong(what);
   return ok();
+}
+
+Result<void> check_efi_loader(const std::string& file, std::string_view loader) {
+  std::ifstream stream{file, std::ios::binary};
+  const auto partitions = partitions_of(stream);
+  const auto esp =
+      std::ranges::find_if(partitions, [](const Partition& one) { return is_one_of(one, kEsp); });
+  const auto fat = esp == partitions.end() ? std::nullopt : Fat::open(stream, esp->start);
+  const bool is_path = loader.starts_with('\\');
+  const auto found = fat && is_path ? fat->find(loader) : std::nullopt;
+  if (found && !found->is_folder && found->size > 0) return ok();
+  const auto others = fat ? loaders_on(*fat) : std::vector<std::string>{};
+  return Error{Code::kInvalid,
+               fmt::format("{}: its EFI system partition has no {}, which the boot entry would "
+                           "name: no machine would start it. {}",
+                           file, printable(loader),
+                           others.empty() ? std::string{"It has no other loader below \\EFI either"}
+                                          : fmt::format("Name one that it has by --efi: {}",
+                                                        fmt::join(others, ", ")))};
 }
 
 bool has_bios_loader(const std::string& file) {

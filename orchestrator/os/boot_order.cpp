@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/efi_loader.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/os/installed.h"
@@ -61,11 +62,8 @@ json::object served(std::string_view name, const BootFile& file) {
   return {{"file", name}, {"sha256", file.sha256}, {"size", file.size}};
 }
 
-/// The loader that every image for removable media has, where the image names none. Source: UEFI
-/// 2.10, 3.5.1.1.
 std::string loader_of(const BootImage& disk) {
-  if (!disk.efi.empty()) return disk.efi;
-  return disk.arch == "aarch64" ? R"(\EFI\BOOT\BOOTAA64.EFI)" : R"(\EFI\BOOT\BOOTX64.EFI)";
+  return disk.efi.empty() ? std::string{default_efi_loader(disk.arch)} : disk.efi;
 }
 
 /// Where the rack's mirror has the image: by its name as in the image store, and with its digest,

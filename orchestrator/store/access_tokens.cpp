@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/token_check.h"
 
 namespace cupel::store {
 namespace {
@@ -141,6 +142,16 @@ Result<std::string> AccessTokens::add(AccessToken token) {
         soci::use(made), soci::use(expires);
     writing.commit();
     return fmt::format("{}{}_{}", kTokenPrefix, id, secret);
+  });
+}
+
+Result<std::string> AccessTokens::digest(std::string_view id) const {
+  return guarded("cannot read the tokens", [&]() -> Result<std::string> {
+    auto found = token_digest(connection_->sql, id);
+    if (found.empty())
+      return Error{Code::kNotFound,
+                   fmt::format("there is no token '{}': see cupel token list", printable(id))};
+    return found;
   });
 }
 

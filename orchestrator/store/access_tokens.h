@@ -37,6 +37,10 @@ class AccessTokens {
   /// Errors: kStorage; kConflict: there are as many tokens as there may be.
   Result<std::string> add(AccessToken token);
 
+  /// SHA-256 of all that was kept of it when it was made, for the audit log: store verify holds the
+  /// one against the other. Errors: kNotFound; kStorage.
+  Result<std::string> digest(std::string_view id) const;
+
   /// Errors: kRefused: no such token, or another secret; kStorage. That it has expired or is
   /// revoked is the caller's to look at.
   Result<AccessToken> find(std::string_view text) const;

@@ -81,11 +81,13 @@ AuditChain audit_chain(soci::session& sql, const std::optional<AuditHead>& kept)
   AuditChain chain{.has_kept = !kept};
   each_audit_row(sql, 0, [&](const AuditRow& row) {
     const auto expected = chain.head.sequence + 1;
-    if (row.sequence != expected || chained_audit(chain.head.hash, row) != row.hash)
+    if (row.sequence != expected || chained_audit(chain.head.hash, row) != row.hash) {
       chain.broken_at = expected;
+      return false;
+    }
     chain.head = {row.sequence, row.hash};
     if (kept && chain.head == *kept) chain.has_kept = true;
-    return !chain.broken_at;
+    return true;
   });
   return chain;
 }

@@ -37,7 +37,7 @@ Result<AuditHead> audit_head_of(std::string_view text);
 
 /// What a look through the whole log finds.
 struct AuditChain {
-  AuditHead head{};
+  AuditHead head{};                         // of what is whole
   std::optional<std::int64_t> broken_at{};  // the first entry that is missing or was changed
   bool has_kept = true;                     // whether what was kept elsewhere stands in it
 };

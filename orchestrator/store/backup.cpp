@@ -10,6 +10,7 @@
 #include "base/ownership.h"
 #include "base/paths.h"
 #include "orchestrator/store/certificate_note.h"
+#include "orchestrator/store/chain_heads.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/dialect.h"
@@ -309,9 +310,11 @@ Result<void> make_durable(const fs::path& folder) {
   return not_copied(folder, std::error_code{errno, std::generic_category()});
 }
 
-/// The mark of a rehearsal goes first: its records never look like those of real machines.
-Result<Copied> copy_store(const fs::path& state, const fs::path& to) {
-  Copied copied;
+/// The mark of a rehearsal goes first: its records never look like those of real machines. `kept`
+/// are the heads that an earlier backup had.
+Result<Copied> copy_store(const fs::path& state, const fs::path& to,
+                          const std::optional<ChainHeads>& kept) {
+  Copied copied{.compared = kept.has_value()};
   if (purpose_of(state) == Purpose::rehearsal) {
     TRY(keep_for_rehearsals(to));
   }
@@ -327,8 +330,16 @@ Result<Copied> copy_store(const fs::path& state, const fs::path& to) {
   TRY(copy_files(state, to, from || server, copied));
   TRY(copy_certificate_notes(state, to, copied));
   TRY(make_durable(to));
-  TRY(copied.checked, check_store(to));
+  TRY(copied.checked, check_store(to, {}, kept.value_or(ChainHeads{})));
   return copied;
+}
+
+/// Heads of a broken copy do not replace those of an intact one, which show what was cut off.
+Result<void> keep_heads(const fs::path& to, const Copied& copied) {
+  if (copied.compared && !copied.checked.faults.empty()) return ok();
+  TRY(write_file(to / kHeadsFile, heads_text({copied.checked.audit, copied.checked.journals}),
+                 0600));
+  return sync_folder(to);
 }
 
 }  // namespace
@@ -339,7 +350,10 @@ Result<Copied> back_up(const fs::path& state, const fs::path& to) {
                  fmt::format("there is no store in {}: name one with --state", state.string())};
   TRY(apart(state, to));
   TRY(prepare_backup(to));
-  return copy_store(state, to);
+  TRY(const auto earlier, heads_in(to));
+  TRY(auto copied, copy_store(state, to, earlier));
+  TRY(keep_heads(to, copied));
+  return copied;
 }
 
 Result<Copied> restore(const fs::path& from, const fs::path& state) {
@@ -353,15 +367,16 @@ Result<Copied> restore(const fs::path& from, const fs::path& state) {
     return Error{Code::kNotFound,
                  fmt::format("{} is no backup; make one with cupel backup FOLDER", from.string())};
   TRY(apart(from, state));
-  for (const auto* part : {"", kDatabase, kEvidence, kCertificateFolder}) {
+  for (const auto* part : {"", kDatabase, kEvidence, kCertificateFolder, kHeadsFile.data()}) {
     TRY(within("the backup", check_ownership(from / part)));
   }
+  TRY(const auto kept, within("the backup", heads_in(from)));
   fs::create_directories(state.parent_path(), failure);
   make_private_folder(state);
   TRY(const auto lock, ControllerLock::take(state));
   TRY(is_not_moved(state));
   TRY(const auto server, server_of(state));
-  if (server) return copy_store(from, state);  // which takes an empty schema alone
+  if (server) return copy_store(from, state, kept);  // which takes an empty schema alone
   const bool holds_store = fs::exists(state / kDatabase, failure);
   if (purpose_of(state) == Purpose::site ||
       (holds_store && purpose_of(state) == Purpose::rehearsal))
@@ -369,7 +384,7 @@ Result<Copied> restore(const fs::path& from, const fs::path& state) {
                  fmt::format("{} holds records already: move it aside (mv {} {}.before), or name "
                              "another folder with --state",
                              state.string(), state.string(), state.string())};
-  return copy_store(from, state);
+  return copy_store(from, state, kept);
 }
 
 }  // namespace cupel::store

@@ -17,6 +17,7 @@
 #include "orchestrator/store/purpose.h"
 #include "orchestrator/store/repair.h"
 #include "orchestrator/store/schema.h"
+#include "orchestrator/store/token_check.h"
 
 namespace cupel::store {
 namespace {
@@ -36,8 +37,14 @@ constexpr const char* kNotTrusted =
 
 class Check {
  public:
-  Check(const fs::path& folder, soci::session& sql, int version)
-      : folder_{folder}, sql_{sql}, version_{version}, numbers_{sql, folder} {}
+  Check(const fs::path& folder, soci::session& sql, int version,
+        const std::vector<ChainHeads>& kept)
+      : folder_{folder}, sql_{sql}, version_{version}, numbers_{sql, folder} {
+    for (const auto& heads : kept) {
+      if (heads.audit.sequence > 0) kept_audit_.push_back(heads.audit);
+      for (const auto& each : heads.journals) kept_.try_emplace({each.run, each.events}, each.hash);
+    }
+  }
 
   void database() {
     for (const auto& line : faults_of_database(sql_)) add("cupel.db", line, kKeepACopy);
@@ -82,9 +89,13 @@ class Check {
             kAdvice);
       last = std::max(last, number);
     }
+    const RunId newest_kept = kept_.empty() ? 0 : kept_.rbegin()->first.first;
     if (newest_begun_ > last)
       add(runs_named(last + 1, newest_begun_), "missing, though the audit log names what was begun",
           kAdvice);
+    if (newest_kept > std::max(last, newest_begun_))
+      add(runs_named(std::max(last, newest_begun_) + 1, newest_kept),
+          "missing, though the hash of its journal was kept", kAdvice);
   }
 
   /// Nodes that nobody can use, and nobody will release.
@@ -115,17 +126,23 @@ class Check {
     }
   }
 
-  void audit(const std::optional<AuditHead>& kept) {
-    const auto chain = audit_chain(sql_, kept);
+  void tokens() {
+    for (auto& fault : token_faults(sql_))
+      add(std::move(fault.where), std::move(fault.what), std::move(fault.advice));
+  }
+
+  void audit() {
+    const auto chain = audit_chain(sql_);
     checked_.audit = chain.head;
     if (chain.broken_at)
-      add(fmt::format("audit log, entry {}", *chain.broken_at),
-          "it is missing, or not what was written: the chain breaks there",
-          "who did what from there on is not proven: put it back from a backup");
-    else if (!chain.has_kept)
-      add(fmt::format("audit log, entry {}", kept->sequence),
-          "it is not the one whose hash was kept: the log was cut or made anew",
-          "who did what is not proven: put it back from a backup");
+      return add(fmt::format("audit log, entry {}", *chain.broken_at),
+                 "it is missing, or not what was written: the chain breaks there",
+                 "who did what from there on is not proven: put it back from a backup");
+    for (const auto& kept : kept_audit_)
+      if (!audit_chain(sql_, kept).has_kept)
+        add(fmt::format("audit log, entry {}", kept.sequence),
+            "it is not the one whose hash was kept: the log was cut or made anew",
+            "who did what is not proven: put it back from a backup");
   }
 
   void snapshots() {
@@ -195,6 +212,10 @@ class Check {
         return add_damage(run, expected, "it is missing: the chain breaks there");
       if (chained(before, run, *row) != row->hash)
         return add_damage(run, expected, "it is not what was written: the chain breaks there");
+      const auto kept = kept_.find({run, expected});
+      if (kept != kept_.end() && kept->second != row->hash)
+        return add_damage(run, expected,
+                          "it is not the one whose hash was kept: the journal was made anew");
       if (!engine::event_kind(row->kind))
         add(where, fmt::format("its kind '{}' is not known to this Cupel", row->kind),
             "a newer Cupel wrote it: use that one");
@@ -208,6 +229,11 @@ class Check {
       ++expected;
       ++checked_.events;
     }
+    const auto cut = kept_.lower_bound({run, expected});
+    if (cut != kept_.end() && cut->first.first == run)
+      return add_damage(run, expected,
+                        "it is missing, though the hash of a later one was kept: the journal's end "
+                        "was cut off");
     if (expected > 1) checked_.journals.push_back({run, expected - 1, before});
     if (const auto what = missing_end(phase, by_events))
       if (!repairs_.contains(run)) add_damage(run, expected, *what);
@@ -294,11 +320,24 @@ class Check {
   std::set<std::string> documents_{};
   std::set<RunId> over_{};
   RunId newest_begun_ = 0;
+  std::map<std::pair<RunId, std::int64_t>, std::string> kept_{};  // hashes of events
+  std::vector<AuditHead> kept_audit_{};
 };
+
+/// What a backup's heads.json has; a fault where that cannot be read.
+std::optional<Fault> add_heads_in(const fs::path& folder, std::vector<ChainHeads>& kept) {
+  auto heads = heads_in(folder);
+  if (!heads)
+    return Fault{std::string{kHeadsFile}, heads.error().what,
+                 "whether an end of a chain was cut off does not show: back up to a new folder"};
+  if (*heads) kept.push_back(**std::move(heads));
+  return std::nullopt;
+}
 
 }  // namespace
 
-Result<Checked> check_store(const fs::path& folder, const std::optional<AuditHead>& audit) {
+Result<Checked> check_store(const fs::path& folder, const std::optional<AuditHead>& audit,
+                            const ChainHeads& kept) {
   if (!has_store(folder))
     return Error{
         Code::kNotFound,
@@ -306,18 +345,23 @@ Result<Checked> check_store(const fs::path& folder, const std::optional<AuditHea
   return guarded("cannot check the store in " + folder.string(), [&]() -> Result<Checked> {
     soci::session sql;
     open_session(sql, folder, Access::read_only);
-    return check_tables(sql, folder, audit);
+    std::vector<ChainHeads> all{kept};
+    if (audit) all.push_back({*audit, {}});
+    auto unreadable = add_heads_in(folder, all);
+    TRY(auto checked, check_tables(sql, folder, all));
+    if (unreadable) checked.faults.push_back(*std::move(unreadable));
+    return checked;
   });
 }
 
 Result<Checked> check_tables(soci::session& sql, const fs::path& folder,
-                             const std::optional<AuditHead>& audit) {
+                             const std::vector<ChainHeads>& kept) {
   int version = 0;
-  Check unversioned{folder, sql, 0};
+  Check unversioned{folder, sql, 0, {}};
   unversioned.readable("cupel.db", [&] { version = version_of(sql); });
   TRY(not_newer(version));
   if (version == 0) return std::move(unversioned).checked();
-  Check check{folder, sql, version};
+  Check check{folder, sql, version, kept};
   check.readable("cupel.db", [&] { check.database(); });
   if (version >= kRepairsSince) check.readable("repairs", [&] { check.repairs(); });
   check.readable("runs", [&] { check.runs(); });
@@ -325,7 +369,8 @@ Result<Checked> check_tables(soci::session& sql, const fs::path& folder,
   if (version >= kRepairsSince) check.readable("runs", [&] { check.missing_runs(); });
   check.readable("node locks", [&] { check.locks(); });
   if (version >= kSnapshotsSince) check.readable("snapshots", [&] { check.snapshots(); });
-  if (version >= kAuditSince) check.readable("audit log", [&] { check.audit(audit); });
+  if (version >= kAuditSince) check.readable("audit log", [&] { check.audit(); });
+  if (version >= kAuditSince) check.readable("tokens", [&] { check.tokens(); });
   check.readable("evidence", [&] { check.evidence(); });
   return std::move(check).checked();
 }

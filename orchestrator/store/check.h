@@ -1,7 +1,7 @@
 #pragma once
 // Looks through a whole store and says what is broken in it: the database, every run's chain and
 // whether its events can be read and have their end, runs that are missing whole, the snapshots,
-// the evidence, the audit log.
+// the evidence, the audit log, and the tokens and sessions by what the audit log says of them.
 // Changes nothing and repairs nothing; works where Store::open refuses.
 #include <cstdint>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "orchestrator/store/audit_log.h"
+#include "orchestrator/store/chain_heads.h"
 
 namespace soci {
 class session;
@@ -25,15 +25,6 @@ struct Fault {
 
 inline constexpr std::size_t kMostFaults = 100;  // a broken disk has more than anybody reads
 
-/// Where the journal of a run ends, as certificates have it: kept elsewhere, it shows an end that
-/// was cut off or made anew.
-struct JournalHead {
-  RunId run = 0;
-  std::int64_t events = 0;
-  std::string hash{};  // of the last event
-  friend bool operator==(const JournalHead&, const JournalHead&) = default;
-};
-
 struct Checked {
   std::int64_t runs = 0;
   std::int64_t events = 0;
@@ -47,21 +38,23 @@ struct Checked {
 
 /// What nothing in a store proves: kept for whoever could change the database anyhow.
 inline constexpr const char* kNotChecked =
-    "tokens and sessions, pinned keys, what is known of BMCs, how runs were asked for, commands "
+    "pinned keys, what is known of BMCs, how runs were asked for, commands "
     "that were given to runs, their boot tickets and keys, requests that wait for approval, kept "
     "replies of the service, the notes of repairs, removals and certificates, and whether the "
     "newest run is missing where no audit log names it (cupel token list, cupel status)";
 
-/// `audit` is the head of the audit log as somebody kept it elsewhere. Reads all of it, which takes
-/// as long as the disk takes. A controller may work meanwhile. Errors: kNotFound: there is no
-/// store; kUnsupported: a newer Cupel wrote it; kStorage: it could not be read for a reason that is
-/// no damage.
+/// `audit` is the head of the audit log as somebody kept it elsewhere, `kept` the heads of all
+/// chains; those of a backup (kHeadsFile in the folder) are held against it in any case. Reads all
+/// of it, which takes as long as the disk takes. A controller may work meanwhile. Errors:
+/// kNotFound: there is no store; kUnsupported: a newer Cupel wrote it; kStorage: it could not be
+/// read for a reason that is no damage.
 Result<Checked> check_store(const std::filesystem::path& folder,
-                            const std::optional<AuditHead>& audit = {});
+                            const std::optional<AuditHead>& audit = {},
+                            const ChainHeads& kept = {});
 
 /// The same of the store that the session is of, whatever the folder names; the folder has the
 /// evidence that is not with it. Throws what SOCI throws.
 Result<Checked> check_tables(soci::session& sql, const std::filesystem::path& folder,
-                             const std::optional<AuditHead>& audit = {});
+                             const std::vector<ChainHeads>& kept = {});
 
 }  // namespace cupel::store

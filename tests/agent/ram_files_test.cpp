@@ -220,6 +220,16 @@ TEST(RamBuild, NamesABootServerOnlyBesideTheCertificatesThatProveIt) {
   EXPECT_THAT(refused("--boot-host 10.0.0.1"), HasSubstr("--boot-host needs --ca"));
 }
 
+TEST(RamBuild, MakesASystemThatObeysEachBootServerOnlyWhereThatIsAskedFor) {
+  constexpr const char* kWho = "name --ca FILE; with --any-boot-server in its place";
+  EXPECT_THAT(refused("--kernel large"), HasSubstr(kWho));
+  EXPECT_THAT(refused("--any-boot-server --kernel large"),
+              ::testing::AllOf(HasSubstr("--kernel large"), ::testing::Not(HasSubstr(kWho))));
+  EXPECT_THAT(refused("--ca /etc/passwd --any-boot-server"), HasSubstr("exclude each other"));
+  EXPECT_THAT(ram_file("parts/tree.sh"), HasSubstr("if [ -n \"$any_boot_server\" ]; then touch "
+                                                   "\"$tree/etc/cupel/any-boot-server\"; fi"));
+}
+
 TEST(RamBuild, TakesNoRepositoryWhosePackagesAreNotVerified) {
   EXPECT_THAT(refused("--root noble --root-source 'deb [trusted=yes] http://10.0.0.1/cuda ./'"),
               HasSubstr("with trusted=yes its packages are not verified"));
@@ -239,7 +249,7 @@ testing::Ran dry_run(const std::string& options) {
            "mkfs.vfat mcopy; do\n"
            "printf '#!/bin/sh\\necho \"${0##*/} $*\"; exit 1\\n' > bin/$each; done\n"
            "touch site.gpg; chmod 755 bin/*; PATH=$PWD/bin:$PATH XDG_CACHE_HOME=$PWD " SOURCE_DIR
-           "/burnin/ram/build --out $PWD/out --node-program /bin/true " +
+           "/burnin/ram/build --out $PWD/out --node-program /bin/true --any-boot-server " +
            options}}
       .wait();
 }

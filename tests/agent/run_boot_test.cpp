@@ -33,6 +33,7 @@ class RunBoot : public ::testing::Test {
     node_.write("/sys/block/nvme0n1/size", std::to_string(kDisk / 512));
     node_.write_bytes("/dev/nvme0n1", std::string(kDisk, '\0'));
     node_.write("/sys/class/dmi/id/product_serial", "SN1");
+    node_.write("/etc/cupel/any-boot-server", "");
     EXPECT_TRUE(server_.wait_for("port "));
   }
 

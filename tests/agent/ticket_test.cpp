@@ -25,11 +25,31 @@ class BootTicketOf : public ::testing::Test {
 };
 
 TEST_F(BootTicketOf, ALeaseAndTheCommandLineBeforeIt) {
+  node_.write("/etc/cupel/any-boot-server", "");
   lease("http://10.0.0.1:8080");
   EXPECT_EQ(found(), std::string{"dhcp http://10.0.0.1:8080"} + kTicket);
 
   node_.write("/proc/cmdline", std::string{"quiet cupel.boot=http://10.0.0.2:8080"} + kTicket);
   EXPECT_EQ(found(), std::string{"cmdline http://10.0.0.2:8080"} + kTicket);
+}
+
+TEST_F(BootTicketOf, ASystemWithoutCertificatesTakesNoneUnlessItWasBuiltToObeyEachServer) {
+  for (const auto* server : {"http://10.0.0.66:8080", "https://10.0.0.66:8081"}) {
+    lease(server);
+    EXPECT_THAT(found(), HasSubstr("this system has no certificates to check its boot server with: "
+                                   "build it with --ca, or with --any-boot-server"));
+    EXPECT_FALSE(ticket_of(node_.tree(), std::string{server} + kTicket));
+  }
+
+  node_.write("/etc/cupel/any-boot-server", "");
+  EXPECT_EQ(found(), std::string{"dhcp https://10.0.0.66:8081"} + kTicket);
+}
+
+TEST_F(BootTicketOf, ASystemWithBothChecksCertificates) {
+  node_.write("/etc/cupel/ca.pem", "-----BEGIN CERTIFICATE-----\n");
+  node_.write("/etc/cupel/any-boot-server", "");
+  lease("http://10.0.0.66:8080");
+  EXPECT_THAT(found(), HasSubstr("one of plain HTTP, and this system checks certificates"));
 }
 
 TEST_F(BootTicketOf, ASystemThatChecksCertificatesTakesNoneOfPlainHttp) {
@@ -71,6 +91,7 @@ TEST_F(BootTicketOf, AUrlThatIsTypedIsTakenByTheSameRules) {
     const auto ticket = ticket_of(node_.tree(), server + kTicket + "ram.efi");
     return ticket ? ticket->url : ticket.error().text;
   };
+  node_.write("/etc/cupel/any-boot-server", "");
   EXPECT_EQ(typed("http://10.0.0.66:8080"), std::string{"http://10.0.0.66:8080"} + kTicket);
   EXPECT_THAT(typed("http://10.0.0.66:8080/x"), HasSubstr("--url is not the URL of a boot ticket"));
 
@@ -86,6 +107,7 @@ TEST_F(BootTicketOf, AUrlThatIsTypedIsTakenByTheSameRules) {
 }
 
 TEST_F(BootTicketOf, ASystemThatIsBuiltForAnIpv6ServerComparesTheAddressInItsBrackets) {
+  node_.write("/etc/cupel/ca.pem", "-----BEGIN CERTIFICATE-----\n");
   node_.write("/etc/cupel/boot-host", "2001:db8::1");
   lease("https://[2001:db8::1]:8081");
   EXPECT_EQ(found(), std::string{"dhcp https://[2001:db8::1]:8081"} + kTicket);
@@ -95,6 +117,7 @@ TEST_F(BootTicketOf, ASystemThatIsBuiltForAnIpv6ServerComparesTheAddressInItsBra
 }
 
 TEST_F(BootTicketOf, ASystemWhoseServerIsNotReadableTakesNone) {
+  node_.write("/etc/cupel/ca.pem", "-----BEGIN CERTIFICATE-----\n");
   node_.write("/etc/cupel/boot-host", "");
   lease("https://10.0.0.1:8081");
   EXPECT_THAT(found(), HasSubstr("built for the boot server without an address alone"));

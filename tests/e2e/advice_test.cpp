@@ -12,6 +12,7 @@
 
 #include "tests/e2e/forked_cupel.h"
 #include "tests/support/child.h"
+#include "tests/support/esp_disk.h"
 #include "tests/support/real_part.h"
 
 namespace cupel::testing {
@@ -251,14 +252,33 @@ TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {
   EXPECT_THAT(of_pipe.err, ::testing::HasSubstr("pipe.raw: is a pipe, and is read more than once"));
 }
 
-TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
+TEST_F(Advice, ARamSystemObeysEachBootServerOnlyWhereThatIsAskedFor) {
+  const auto images = folder / "images";
+  const auto built = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"--programs",    folder.string(), "image", "--images",
+                                   images.string(), "build",         "r1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_forked_cupel(words);
+  };
+  const auto ca = (folder / "ca.pem").string();
+  std::ofstream{ca} << "PEM";
+
+  const auto without = built({});
+  const auto both = built({"--ca", ca, "--any-boot-server"});
+
+  EXPECT_EQ(without.status, 2);
+  EXPECT_THAT(without.err, ::testing::HasSubstr("would obey each boot server"));
+  EXPECT_THAT(without.err, ::testing::HasSubstr("cupel image build NAME --any-boot-server"));
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, ::testing::HasSubstr("--any-boot-server"));
+  EXPECT_FALSE(fs::exists(images));
+}
+
+TEST_F(Advice, AnImportedDiskHasItsLoaderAndSaysWhetherABiosStartsIt) {
   CUPEL_NEEDS_REAL_PART(run({"zstd", "--version"}, {}).status == 0, "zstd is not installed");
-  std::string disk(1u << 20, '\0');
-  disk.replace(510, 2, "\x55\xaa");
-  disk[446 + 4] = '\xef';  // an EFI system partition at sector 8, with a FAT file system
-  disk[446 + 8] = 8;
-  disk.replace(8 * 512 + 54, 3, "FAT");
-  disk.replace(8 * 512 + 510, 2, "\x55\xaa");
+  CUPEL_NEEDS_REAL_PART(has_fat_tools(), "dosfstools or mtools is not installed");
+  const bool is_arm = run({"uname", "-m"}).out == "aarch64\n";
+  auto disk = esp_disk(folder, 12, {is_arm ? "BOOT/BOOTAA64.EFI" : "BOOT/BOOTX64.EFI"});
   const auto file = (folder / "disk.raw").string();
   const auto imported = [&](const std::string& name) {
     std::ofstream{file} << disk;
@@ -271,10 +291,15 @@ TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
   const auto by_uefi = imported("uefi");
   disk.replace(0, 2, "\xeb\x63");
   const auto by_bios = imported("bios");
+  const auto of_another = run({CUPEL_BINARY, "image", "--images", (folder / "images").string(),
+                               "import", file, "none", "--efi", R"(\EFI\debian\shimx64.efi)"});
 
   EXPECT_THAT(by_uefi, ::testing::HasSubstr("\"content\""));
   EXPECT_THAT(by_uefi, ::testing::Not(::testing::HasSubstr("\"bios\":true")));
   EXPECT_THAT(by_bios, ::testing::HasSubstr("\"bios\":true"));
+  EXPECT_EQ(of_another.status, 2);
+  EXPECT_THAT(of_another.err, ::testing::HasSubstr(R"(has no \EFI\debian\shimx64.efi)"));
+  EXPECT_FALSE(fs::exists(folder / "images/none"));
 }
 
 TEST_F(Advice, NodesStandInFrontOfAVerbOrBehindIt) {

@@ -64,6 +64,8 @@ const std::vector<Row>& rows() {
       {"cupel show", same, {"show n2 --series", "show n2 --series --csv"}},
       {"cupel skip", same, {"skip 1 n1 verdict --reason x", "skip 7 n1 verdict --reason x"}},
       {"cupel status", same, {"status 1", "status 7", "status 1 --json", "status 0"}},
+      {"cupel status", same, {"status --last", "status --last --json"}},
+      {"cupel status", same, {"status 1 --last"}, "excludes"},
       {"cupel status", same, {"status", "status --json"}},
       {"cupel unpause", same, {"unpause 1", "unpause 7"}},
 

@@ -97,22 +97,26 @@ const std::vector<Row>& rows() {
       {"cupel firmware sign MANIFEST", file, "firmware sign VALUE --key FOLDER/key.pem", true},
       {"cupel image --images", new_folder, "image --images VALUE list"},
       {"cupel image build --ca", file,
-       "--programs FOLDER/now image --images FOLDER/images build x --ca VALUE"},
+       "--programs FOLDER/now image --images FOLDER/images build x --ca VALUE", true},
       {"cupel image build --cert", file,
-       "--programs FOLDER/now image --images FOLDER/images build x --key FOLDER/key.pem --cert "
-       "VALUE"},
+       "--programs FOLDER/now image --images FOLDER/images build x --any-boot-server --key "
+       "FOLDER/key.pem --cert VALUE",
+       true},
       {"cupel image build --key", file,
-       "--programs FOLDER/now image --images FOLDER/images build x --cert FOLDER/key.pem --key "
-       "VALUE"},
+       "--programs FOLDER/now image --images FOLDER/images build x --any-boot-server --cert "
+       "FOLDER/key.pem --key VALUE",
+       true},
       {"cupel image import FILE", file, "image --images FOLDER/images import VALUE d"},
       {"cupel image installer --initrd", file,
        "--programs FOLDER/now image --images FOLDER/images installer x --mirror http://10.0.0.1/x "
        "--kernel "
-       "FOLDER/key.pem --initrd VALUE"},
+       "FOLDER/key.pem --initrd VALUE",
+       true},
       {"cupel image installer --kernel", file,
        "--programs FOLDER/now image --images FOLDER/images installer x --mirror http://10.0.0.1/x "
        "--initrd "
-       "FOLDER/key.pem --kernel VALUE"},
+       "FOLDER/key.pem --kernel VALUE",
+       true},
       {"cupel inventory check --inventory", file, "inventory check -i VALUE"},
       {"cupel inventory check FILE", file, "inventory check VALUE"},
       {"cupel inventory ansible --inventory", file, "inventory ansible -i VALUE"},
@@ -166,6 +170,7 @@ const std::vector<Row>& rows() {
       {"cupel serve --inventory", file, "serve --listen nonsense -i VALUE"},
       {"cupel settings --inventory", file, "settings plan n1 -i VALUE"},
       {"cupel slurm conf --inventory", file, "slurm conf -i VALUE"},
+      {"cupel store verify --heads", file, "--state KEPT store verify --heads VALUE", true},
       {"cupel verify --journal", file,
        "verify FOLDER/run-1.certificate --key FOLDER/site.pub --journal VALUE"},
       {"cupel verify --key", file, "verify FOLDER/run-1.certificate --key VALUE"},

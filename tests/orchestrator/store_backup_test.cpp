@@ -6,8 +6,10 @@
 #include <thread>
 
 #include "base/digest.h"
+#include "base/file.h"
 #include "orchestrator/store/backup.h"
 #include "orchestrator/store/certificate_note.h"
+#include "orchestrator/store/chain_heads.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/evidence.h"
 #include "orchestrator/store/prune.h"
@@ -225,6 +227,116 @@ TEST_F(BackupTest, NamesWhatIsBrokenInIt) {
 
   ASSERT_THAT(copied.checked.faults, SizeIs(1));
   EXPECT_THAT(copied.checked.faults[0].where, HasSubstr(sha256_hex("first output")));
+}
+
+/// An intact backup of a run with three events and of two entries of the audit log.
+class BackupHeads : public BackupTest {
+ protected:
+  void SetUp() override {
+    BackupTest::SetUp();
+    const auto store = open();
+    run_ = store->begin_run(run_on({"n1"})).value();
+    for (int i = 0; i < 3; ++i) {
+      auto step = event(EventKind::step_ended, "n1", "disk");
+      ASSERT_TRUE(store->append(run_, step));
+    }
+    auto log = AuditLog::open(folder_).value();
+    for (const auto* what : {"make-token", "revoke-token"})
+      ASSERT_TRUE(log.append({.who = "ada", .origin = "host", .what = what}));
+    first_ = back_up(folder_, backup()).value();
+  }
+  std::string heads() const { return read_file(backup() / "heads.json", 10'000).value(); }
+
+  RunId run_ = 0;
+  Copied first_{};
+};
+
+TEST_F(BackupHeads, AreWrittenWhereTheChainsEndAndMoveOnWithThem) {
+  const auto kept = read_heads(backup() / "heads.json").value();
+  EXPECT_FALSE(first_.compared);
+  EXPECT_EQ(kept, (ChainHeads{first_.checked.audit, first_.checked.journals}));
+  EXPECT_EQ(kept.audit.sequence, 2);
+  ASSERT_THAT(kept.journals, SizeIs(1));
+  EXPECT_EQ(kept.journals[0].events, 3);
+
+  auto more = event(EventKind::run_ended);
+  ASSERT_TRUE(open()->append(run_, more));
+  const auto second = back_up(folder_, backup()).value();
+
+  EXPECT_TRUE(second.compared);
+  EXPECT_THAT(second.checked.faults, IsEmpty());
+  EXPECT_EQ(read_heads(backup() / "heads.json").value().journals.at(0).events, 4);
+}
+
+TEST_F(BackupHeads, ShowWhatWasCutOffSinceTheEarlierBackupAndStay) {
+  const auto before = heads();
+  sql("DELETE FROM event WHERE sequence = 3");
+  sql("DELETE FROM audit WHERE sequence = 2");
+  EXPECT_THAT(check_store(folder_).value().faults, IsEmpty()) << "nothing in the store shows it";
+
+  const auto second = back_up(folder_, backup()).value();
+
+  ASSERT_THAT(second.checked.faults, SizeIs(2));
+  EXPECT_EQ(second.checked.faults[0].where, "run 1, event 3");
+  EXPECT_THAT(second.checked.faults[0].what, HasSubstr("the journal's end was cut off"));
+  EXPECT_EQ(second.checked.faults[1].where, "audit log, entry 2");
+  EXPECT_EQ(heads(), before);
+}
+
+TEST_F(BackupHeads, ShowARunThatWasTakenOutWhole) {
+  for (const auto* table : {"event", "run_node", "node_lock", "run"})
+    sql(std::string{"DELETE FROM "} + table);
+  EXPECT_THAT(check_store(folder_).value().faults, IsEmpty()) << "nothing in the store shows it";
+
+  const auto kept = read_heads(backup() / "heads.json").value();
+  const auto faults = check_store(folder_, {}, kept).value().faults;
+
+  ASSERT_THAT(faults, SizeIs(1));
+  EXPECT_EQ(faults[0].where, "run 1");
+  EXPECT_EQ(faults[0].what, "missing, though the hash of its journal was kept");
+}
+
+TEST_F(BackupHeads, ShowABackupThatWasChangedWhereItLies) {
+  EXPECT_THAT(check_store(backup()).value().faults, IsEmpty());
+  sql_in(backup(), "DELETE FROM event WHERE sequence = 3");
+
+  EXPECT_THAT(check_store(backup()).value().faults, SizeIs(1));
+  fs::remove_all(folder_);
+  const auto restored = restore(backup(), folder_).value();
+
+  EXPECT_TRUE(restored.compared);
+  ASSERT_THAT(restored.checked.faults, SizeIs(1));
+  EXPECT_EQ(restored.checked.faults[0].where, "run 1, event 3");
+}
+
+TEST_F(BackupHeads, ThatCannotBeReadAreNamedBeforeAnythingIsCopied) {
+  std::ofstream{backup() / "heads.json"} << "{}";
+  const auto elsewhere = place_ / "another";
+
+  const auto again = back_up(folder_, backup());
+  const auto restored = restore(backup(), elsewhere);
+
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Code::kInvalid);
+  EXPECT_THAT(again.error().what, HasSubstr("heads.json: 'audit' or 'journals' is absent"));
+  EXPECT_EQ(restored.error().code, Code::kInvalid);
+  EXPECT_FALSE(fs::exists(elsewhere));
+  EXPECT_THAT(check_store(backup()).value().faults, SizeIs(1));
+}
+
+TEST(ChainHeadsText, IsReadBackAndNothingElseIs) {
+  const ChainHeads heads{{56, std::string(64, 'a')}, {{3, 70, std::string(64, 'b')}}};
+  EXPECT_EQ(parse_heads(heads_text(heads)).value(), heads);
+  EXPECT_EQ(parse_heads(heads_text({})).value(), ChainHeads{});
+
+  for (const auto* text :
+       {"", "x", "[]", "{}", R"({"audit":"56","journals":[]})", R"({"audit":"0:","journals":3})",
+        R"({"audit":"0:","journals":[{"run":1,"events":2}]})",
+        R"({"audit":"0:","journals":[{"run":-1,"events":2,"head_sha256":"ab"}]})"}) {
+    const auto refused = parse_heads(text);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().code, Code::kInvalid) << text;
+  }
 }
 
 TEST_F(BackupTest, WritesThroughNoLinkThatWasPlanted) {

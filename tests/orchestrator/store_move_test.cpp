@@ -165,6 +165,10 @@ class MoveTest : public StoreTest {
   void fill_the_rest() {
     auto log = AuditLog::open(folder_).value();
     ASSERT_TRUE(log.append({.who = "ada", .origin = "10.0.0.5", .what = "look"}));
+    ASSERT_TRUE(log.append({.who = "ada",
+                            .origin = "10.0.0.5",
+                            .what = "add-token",
+                            .data = {{"token", "t"}, {"name", "ci"}, {"role", "viewer"}}}));
     sql_in(folder_,
            "INSERT INTO bmc_refusal VALUES ('n1', 'admin', 'abcdef', '00', 2, 1, 1800000000);"
            "INSERT INTO bmc_budget VALUES ('n1', '{}');"

@@ -72,6 +72,7 @@ make_tree() {
   cp -r "$here/root/." "$tree/"
   chmod 755 "$tree/init" "$tree"/etc/cupel/*.sh
   if [ -n "$ca" ]; then install -m 644 "$ca" "$tree/etc/cupel/ca.pem"; fi
+  if [ -n "$any_boot_server" ]; then touch "$tree/etc/cupel/any-boot-server"; fi
   if [ -n "$boot_host" ]; then echo "$boot_host" > "$tree/etc/cupel/boot-host"; fi
 }
 

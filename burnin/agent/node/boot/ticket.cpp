@@ -32,11 +32,14 @@ std::optional<std::string> from_command_line(const Tree& tree) {
   return url ? ticket_base(*url) : std::nullopt;
 }
 
-/// Who built this system with certificates wants the boot server's checked: a lease or a stick that
-/// names a server of plain HTTP must not get around that. The command line of a signed program is
-/// signed, too.
-bool wants_tls(const Tree& tree) {
-  return tree.exists("/etc/cupel/ca.pem") && argument(tree, "cupel.http").value_or("") != "yes";
+/// The command line of a signed program is signed, too.
+bool allows_http(const Tree& tree) { return argument(tree, "cupel.http").value_or("") == "yes"; }
+
+bool has_certificates(const Tree& tree) { return tree.exists("/etc/cupel/ca.pem"); }
+
+/// Who built this system without certificates has said that it is to obey each server.
+bool obeys_any(const Tree& tree) {
+  return allows_http(tree) || tree.exists("/etc/cupel/any-boot-server");
 }
 
 constexpr std::string_view kServerFile = "/etc/cupel/boot-host";
@@ -61,7 +64,11 @@ bool is_of_another_server(const Tree& tree, std::string_view url) {
 }
 
 std::string why_not(const Tree& tree, std::string_view url) {
-  if (wants_tls(tree) && !url.starts_with("https://"))
+  if (!has_certificates(tree) && !obeys_any(tree))
+    return "which has one, and this system has no certificates to check its boot server with: "
+           "build it with --ca, or with --any-boot-server";
+  // A lease or a stick that names a server of plain HTTP must not get around the certificates.
+  if (has_certificates(tree) && !allows_http(tree) && !url.starts_with("https://"))
     return "which has one of plain HTTP, and this system checks certificates; cupel.http=yes in "
            "its own command line allows it";
   if (is_of_another_server(tree, url))

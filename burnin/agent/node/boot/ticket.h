@@ -22,8 +22,10 @@ std::optional<std::string> ticket_base(std::string_view url);
 /// labelled CUPEL with ticket.json, the URI in the device path that the firmware booted
 /// (BootCurrent), and the boot file of our own DHCP lease (/run/cupel/lease, "bootfile="). A system
 /// that was built with certificates (/etc/cupel/ca.pem) takes https alone, unless its command line
-/// says cupel.http=yes. One that was built with its boot server's address (/etc/cupel/boot-host)
-/// takes a URL of that address alone. Errors: kNoTicket, saying what each way had.
+/// says cupel.http=yes. One without certificates takes none, unless it was built to obey each
+/// server (/etc/cupel/any-boot-server) or its command line says so. One that was built with its
+/// boot server's address (/etc/cupel/boot-host) takes a URL of that address alone. Errors:
+/// kNoTicket, saying what each way had.
 Outcome<BootTicket> find_ticket(const Tree& tree);
 
 /// Of a URL that somebody types at the console (--url): by the same rules, since who reads it out
