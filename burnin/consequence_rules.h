@@ -39,6 +39,8 @@ struct ConsequenceRule {
   CauseKind unless{};
   /// The effect must say what most of its kind say, and two of them at least.
   bool in_common = false;
+  /// The effect is a rate with partners, of which too few are without a fault of `counted`.
+  bool by_partners = false;
   /// The effect must lie below its limit by so much for each part of these kinds.
   double for_each = 0;
   std::vector<CauseKind> counted{};

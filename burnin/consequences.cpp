@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "burnin/common_faults.h"
 #include "burnin/consequence_rules.h"
 
 namespace cupel::burnin {
@@ -48,7 +49,8 @@ bool is_about(std::string_view place, std::string_view part) {
 
 class Marker {
  public:
-  explicit Marker(std::vector<Cause>& causes) : causes_{causes}, by_(causes.size()) {}
+  Marker(std::vector<Cause>& causes, std::span<const Checked> checked)
+      : causes_{causes}, checked_{checked}, by_(causes.size()) {}
 
   void apply(const ConsequenceRule& rule) {
     if (!rule.unless.criteria.empty() && any_of(rule.unless)) return;
@@ -87,9 +89,17 @@ class Marker {
 
   bool accounts_for(const ConsequenceRule& rule, const Cause& effect) const {
     if (rule.in_common) return is_common(rule.effect, effect);
+    if (rule.by_partners) return is_by_partners(rule, effect);
     if (rule.for_each == 0) return true;
     const auto &value = effect.quantity.value, &at_least = effect.quantity.at_least;
     return value && at_least && *at_least - *value == rule.for_each * gone(rule.counted);
+  }
+
+  /// Of a pair both ends were measured: it tells of itself.
+  bool is_by_partners(const ConsequenceRule& rule, const Cause& effect) const {
+    const auto gpus = gpus_measured(checked_, effect.criterion);
+    return gpus > 0 && is_gpu(effect.part) &&
+           is_limited_by_partners(gpus, static_cast<std::size_t>(gone(rule.counted)));
   }
 
   /// How many parts of these kinds there are. An audit that can't say which ones are missing says
@@ -118,14 +128,15 @@ class Marker {
   }
 
   std::vector<Cause>& causes_;
+  std::span<const Checked> checked_;
   std::vector<std::optional<std::size_t>> by_;  // the cause that explains each
 };
 
 }  // namespace
 
-void mark_consequences(std::vector<Cause>& causes) {
+void mark_consequences(std::vector<Cause>& causes, std::span<const Checked> checked) {
   static const auto rules = consequence_rules();
-  Marker marker{causes};
+  Marker marker{causes, checked};
   for (const auto& rule : rules) marker.apply(rule);
   marker.write();
 }
