@@ -20,7 +20,7 @@ struct Progress {
 
 /// Whether the step waits for a BMC or a node that does not answer: it failed and is tried again,
 /// or takes far longer than it should. A stage may fail once for a connection that broke.
-bool is_held_up(const engine::StepState& step, bool is_stage) {
+bool waits_in_vain(const engine::StepState& step, bool is_stage) {
   const int most = is_stage ? 1 : 0;
   return !step.over() && step.attempt > 0 && (step.overdue || step.retries > most);
 }
@@ -36,7 +36,7 @@ Progress progress_of(const engine::NodeState& node) {
     const bool met = step.attempt > 0 || step.phase != Phase::waiting;
     if (kind == StepKind::stage && step.attempt > 0) found.measures = true;
     if (kind != StepKind::verdict) {
-      found.held_up |= !has_verdict && is_held_up(step, kind == StepKind::stage);
+      found.held_up |= !has_verdict && waits_in_vain(step, kind == StepKind::stage);
       continue;
     }
     has_verdict = true;
@@ -49,6 +49,8 @@ Progress progress_of(const engine::NodeState& node) {
 }  // namespace
 
 bool may_still_report(const engine::NodeState& node) { return !progress_of(node).judged; }
+
+bool is_held_up(const engine::NodeState& node) { return progress_of(node).held_up; }
 
 bool is_at_work(const engine::NodeState& node) {
   const auto progress = progress_of(node);

@@ -24,6 +24,10 @@ Peers peers_of(const inventory::Inventory& inventory, const inventory::Node& nod
 /// Whether a node has not come to its verdict: what it reports may still change a comparison.
 bool may_still_report(const engine::NodeState& node);
 
+/// Whether a step before its verdict waits for a BMC or a system that does not answer: it failed
+/// and is tried again (a stage twice), or takes far longer than it should.
+bool is_held_up(const engine::NodeState& node);
+
 /// Whether a node is being measured, is not held up, and has not come to its verdict. For asking
 /// about one node alone.
 bool is_at_work(const engine::NodeState& node);
