@@ -31,6 +31,14 @@ enum class Link {
   group,      // the part takes part in it: counts, collectives, stages of all GPUs
 };
 
+/// What a number is compared with, where others have a fault of `counted` and the part has none.
+enum class Beside {
+  nothing,
+  partners,  // too few of them are well: a rate with them is theirs
+  most,      // half of the others or more: they are what is usual
+  any,       // one of the others
+};
+
 struct ConsequenceRule {
   CauseKind cause{};
   CauseKind effect{};
@@ -39,8 +47,7 @@ struct ConsequenceRule {
   CauseKind unless{};
   /// The effect must say what most of its kind say, and two of them at least.
   bool in_common = false;
-  /// The effect is a rate with partners, of which too few are without a fault of `counted`.
-  bool by_partners = false;
+  Beside beside = Beside::nothing;
   /// The effect must lie below its limit by so much for each part of these kinds.
   double for_each = 0;
   std::vector<CauseKind> counted{};

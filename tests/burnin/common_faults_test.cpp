@@ -98,6 +98,28 @@ TEST(CommonFaults, APairOfTwoHealthyGpusTellsOfItself) {
   EXPECT_EQ(actions(causes), expected);
 }
 
+TEST(CommonFaults, BesideGpusThatAreCappedAHealthyOneIsNotCalledHot) {
+  const auto capped = [](int count) {
+    std::vector<Cause> causes;
+    for (int i = 0; i < count; ++i) causes.push_back(failed(gpu(i), "gpu.power.limit", 300));
+    causes.push_back(failed("gpu7", "thermal.above_neighbours", 25));
+    causes.push_back(failed("gpu7", "thermal.spread", 26));
+    return causes;
+  };
+
+  EXPECT_THAT(actions(capped(7)), SizeIs(7));
+  EXPECT_EQ(actions(capped(4)).back(), "gpu3: gpu.power.limit") << "half of the others and more";
+  EXPECT_EQ(actions(capped(3)).back(), "gpu7: thermal.above_neighbours")
+      << "four are as they should be, and colder";
+  auto spread = capped(1);
+  std::erase_if(spread,
+                [](const Cause& each) { return each.criterion == "thermal.above_neighbours"; });
+  EXPECT_THAT(actions(spread), ElementsAre("gpu0: gpu.power.limit")) << "it is cold";
+  spread.push_back(failed("gpu7", "gpu.power.below_best", 12));
+  EXPECT_THAT(actions(spread), ElementsAre("gpu0: gpu.power.limit", "gpu7: thermal.spread"))
+      << "it is hot, and does less";
+}
+
 TEST(CommonFaults, AreOneFailureWhereEachGpuIsSlowWithEachOther) {
   const auto found = joined(links_down(0, 8));
 
