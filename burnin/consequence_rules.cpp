@@ -210,10 +210,15 @@ void add_nvlinks(Rules& rules) {
   in_group(rules, gpus(kXids, Sourced::a_number, {kLinkEventXid}),
            gpus(kXids, Sourced::a_number, {kLostRequestXid}));
   ladder(rules, kSxids, "nvswitch*");
-  // A switch takes the same links from every GPU.
-  for (const auto& effect : {links, link_xid})
-    rules.push_back(
-        {.cause = bad_switch, .effect = effect, .link = Link::group, .in_common = true});
+  // A switch takes the same links from every GPU: one that lacks more has a fault of its own, and
+  // were it most of them.
+  rules.push_back({.cause = bad_switch,
+                   .effect = links,
+                   .link = Link::group,
+                   .in_common = true,
+                   .highest = true});
+  rules.push_back(
+      {.cause = bad_switch, .effect = link_xid, .link = Link::group, .in_common = true});
   Words chain{"nvlink.active"};
   chain.insert(chain.end(), kLinkErrors.begin(), kLinkErrors.end());
   // A GPU that says more than the others of a switch's fault has one of its own.

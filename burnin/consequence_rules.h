@@ -47,6 +47,8 @@ struct ConsequenceRule {
   CauseKind unless{};
   /// The effect must say what most of its kind say, and two of them at least.
   bool in_common = false;
+  /// With in_common, of counts that all GPUs lack: the highest is what they have in common.
+  bool highest = false;
   Beside beside = Beside::nothing;
   /// The effect must lie below its limit by so much for each part of these kinds.
   double for_each = 0;

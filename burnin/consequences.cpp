@@ -88,7 +88,7 @@ class Marker {
   }
 
   bool accounts_for(const ConsequenceRule& rule, const Cause& effect) const {
-    if (rule.in_common) return is_common(rule.effect, effect);
+    if (rule.in_common) return is_common(rule, effect);
     if (rule.beside != Beside::nothing) return is_by_others(rule, effect);
     if (rule.for_each == 0) return true;
     const auto &value = effect.quantity.value, &at_least = effect.quantity.at_least;
@@ -125,10 +125,16 @@ class Marker {
     return std::max(unnamed, static_cast<double>(parts.size()));
   }
 
-  bool is_common(const CauseKind& kind, const Cause& effect) const {
+  bool is_common(const ConsequenceRule& rule, const Cause& effect) const {
     std::map<double, std::size_t> parts;
-    for (const auto& each : causes_)
-      if (is_of(kind, each)) ++parts[each.quantity.value.value_or(0)];
+    std::set<std::string_view> all;
+    for (const auto& each : causes_) {
+      if (!is_of(rule.effect, each)) continue;
+      ++parts[each.quantity.value.value_or(0)];
+      all.insert(each.part);
+    }
+    const bool are_all = all.size() > 1 && all.size() >= gpus_measured(checked_, effect.criterion);
+    if (rule.highest && are_all) return effect.quantity.value == parts.rbegin()->first;
     const auto most =
         *std::ranges::max_element(parts, {}, [](const auto& each) { return each.second; });
     return most.second > 1 && effect.quantity.value == most.first;

@@ -77,6 +77,21 @@ TEST(CommonFaults, OfLinksOfSevenGpusTheEighthIsNotAccused) {
   EXPECT_EQ(actions(links_down(1, 2), 2), links_of(1)) << "of two GPUs";
 }
 
+TEST(CommonFaults, OfABadSwitchTheGpuThatLacksNoMoreThanItTookIsNotAccused) {
+  std::vector<Cause> causes{failed("nvswitch1", "nvswitch.sxid", 20034)};
+  std::vector<std::string> expected{"nvswitch1: nvswitch.sxid"};
+  for (int i = 0; i < 7; ++i) {
+    causes.push_back(failed(gpu(i), "nvlink.active", 13));
+    expected.push_back(gpu(i) + ": nvlink.active");
+  }
+  causes.push_back(failed("gpu7", "nvlink.active", 14));
+
+  EXPECT_EQ(actions(causes), expected) << "the switch took four of each; seven have lost a fifth";
+  causes = {failed("nvswitch1", "nvswitch.sxid", 20034), failed("gpu1", "nvlink.active", 17),
+            failed("gpu4", "nvlink.active", 16)};
+  EXPECT_THAT(actions(causes), SizeIs(3)) << "it took nothing from each GPU";
+}
+
 TEST(CommonFaults, ErrorsOfLinksExplainASlowPartnerAsLinksThatAreDownDo) {
   for (const auto* criterion :
        {"nvlink.crc_errors.new", "nvlink.replays.new", "nvlink.recoveries"}) {
