@@ -28,7 +28,7 @@ inline constexpr int kLinkEventXid = 149, kLostRequestXid = 145;
 ///   (consequence_rules.h).
 /// - links that all GPUs lack alike, three GPUs or more, but for the same exceptions.
 /// - rates with partners, errors and refusals of pairs, where all GPUs fail that have no fault of
-///   their own, and none has enough partners left that are well to be told from them.
+///   their own, and none has enough partners that are well.
 /// `checked`: all criteria of the node. The causes keep their order.
 void join_common_faults(std::span<const Checked> checked, std::vector<Cause>& causes);
 
