@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/consequences.h"
+#include "burnin/criteria/compared_causes.h"
 #include "burnin/verdict_text.h"
 
 namespace cupel::burnin {
@@ -148,6 +149,20 @@ TEST(CommonFaults, AreOneFailureWhereEachGpuIsSlowWithEachOther) {
       << "two with a fault of their own do not explain the others";
   EXPECT_THAT(actions(links_down(0, 6)), SizeIs(6)) << "two are well, with each of these too";
   EXPECT_THAT(actions(links_down(0, 1)), ElementsAre("gpu0: p2p.bandwidth"));
+}
+
+TEST(CommonFaults, SayAllOfTheNumberThatIsUnlikeOtherMachinesToo) {
+  auto causes = links_down(0, 8);
+  for (const auto* part : {"gpu2", ""}) causes.push_back(failed(part, "fleet: p2p.bandwidth", 372));
+  causes.push_back(failed("gpu2", "fleet: hbm.copy", 2000));
+
+  join_common_faults(all_checked(), causes);
+  mark_consequences(causes, all_checked());
+  put_below_known(causes);
+
+  std::vector<std::string> names;
+  for (const auto& each : explained(causes)) names.push_back(cause_name(each.cause));
+  EXPECT_THAT(names, ElementsAre("links of all gpus: p2p.bandwidth", "gpu2: fleet: hbm.copy"));
 }
 
 TEST(CommonFaults, OfWrongCopiesBetweenAllPairsNoGpuIsNamed) {
