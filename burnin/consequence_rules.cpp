@@ -1,5 +1,7 @@
 #include "burnin/consequence_rules.h"
 
+#include "burnin/common_faults.h"
+
 namespace cupel::burnin {
 namespace {
 
@@ -9,10 +11,22 @@ const Words kXids{"gpu.xid", "kernel.xid"};
 const Words kSxids{"nvswitch.sxid", "kernel.sxid"};
 const Words kRates{"gemm.*.rate", "gemm.below_best", "gemm.spread",
                    "hbm.copy",    "hbm.below_best",  "gpuburn.tensor.rate"};
+/// Of one GPU, with its partners.
+const Words kPartnerRates{"p2p.bandwidth", "p2p.sm.bandwidth", "p2p.all.*", "p2p.both"};
 const Words kPairRates{"p2p.bandwidth", "p2p.read", "p2p.pair.below_best"};
 const Words kBusRates{"collective.*.busbw"};
 const Words kLinkErrors{"nvlink.crc_errors", "nvlink.recoveries", "nvlink.recoveries.new",
                         "nvlink.recoveries.failed.new"};
+/// Whatever tells of a GPU's own links.
+const Words kOwnLinks{"nvlink.active",
+                      "nvlink.crc_errors*",
+                      "nvlink.data_errors*",
+                      "nvlink.replays*",
+                      "nvlink.recoveries*",
+                      "nvlink.symbol_errors*",
+                      "nvlink.effective_errors*",
+                      "nvlink.packet_errors*",
+                      "nvlink.ber.*"};
 /// What programs say where the driver gives them no GPU at all.
 const Words kNoGpuAtAll{"cudaError", "(cuda)", "nvidia-smi", "the load ended early"};
 
@@ -43,6 +57,9 @@ void ladder(Rules& rules, const Words& criteria, std::string_view part = "gpu*")
     same_part(rules, numbers({rest.front()}, part), numbers(rest, part));
 }
 
+CauseKind link_xids() {
+  return gpus(kXids, Sourced::a_number, {kNvlinkXids.begin(), kNvlinkXids.end()});
+}
 CauseKind missing_gpu() { return gpus({"audit: missing"}); }
 /// NVIDIA Xid catalogue, 79: the GPU has fallen off the bus.
 CauseKind lost_gpu() { return gpus(kXids, Sourced::a_number, {79}); }
@@ -70,6 +87,12 @@ void add_log_entries(Rules& rules) {
   same_part(rules, {.criteria = {"audit: unhealthy", "psu.lost"}}, {.criteria = {"sel.new.*"}});
 }
 
+/// A clock that nothing sets runs away.
+void add_clocks(Rules& rules) {
+  in_group(rules, {.criteria = {"time.service"}, .part = "clock", .reported = Sourced::a_number},
+           whole({"time.synchronised"}, Sourced::a_number));
+}
+
 /// A machine that restarted by itself: its stage is gone, and so is what the kernel logged before.
 void add_restarts(Rules& rules) {
   const auto restarted = whole({"node.restarted"}, Sourced::a_number);
@@ -83,6 +106,7 @@ void add_lost_gpus(Rules& rules) {
   for (const auto& lost : {lost_gpu(), silent_gpu()}) {
     same_part(rules, lost, gpus({}));
     in_group(rules, lost, gpus({"nvlink.active"}, Sourced::nothing));
+    in_group(rules, lost, link_xids());
     rules.push_back({.cause = lost,
                      .effect = {kSxids, "nvswitch*", Sourced::a_number, {20034}, {}},
                      .link = Link::group,
@@ -151,22 +175,64 @@ void add_heat(Rules& rules) {
   for (const auto& slow : {numbers({"gpu.power.limit"}), numbers(slowdown)})
     in_group(rules, slow, whole({"train.jitter"}, Sourced::a_number));
   ladder(rules, {"cpu.throttled", "cpu.frequency.lowest"}, "cpu*");
+  // Beside GPUs that do less a healthy one is hot.
+  const auto cold = numbers({"gpu.power.limit", "gpu.power.below_best", "gemm.*.rate"});
+  rules.push_back({.cause = cold,
+                   .effect = numbers({"thermal.above_neighbours"}),
+                   .link = Link::group,
+                   .beside = Beside::most,
+                   .counted = {cold}});
+  rules.push_back({.cause = cold,
+                   .effect = numbers({"thermal.spread"}),
+                   .link = Link::group,
+                   .beside = Beside::any,
+                   .counted = {cold}});
+}
+
+/// What no GPU does alone.
+void add_common_faults(Rules& rules, const CauseKind& bad_switch) {
+  const auto of = [](Words criteria, std::string_view part) {
+    return CauseKind{std::move(criteria), part, Sourced::anything, {}, {}};
+  };
+  const auto xids = of(kXids, kNvlinkDomain), lost = of({"nvlink.active"}, kNvlinkDomain),
+             slow = of(kPartnerRates, kLinksOfAllGpus);
+  in_group(rules, xids, lost);
+  for (const auto& cause : {bad_switch, xids, lost}) in_group(rules, cause, slow);
+  for (const auto& cause : {xids, lost}) in_group(rules, cause, numbers(kPartnerRates));
+  for (const auto& cause : {xids, lost, slow})
+    in_group(rules, cause, whole(kBusRates, Sourced::a_number));
 }
 
 void add_nvlinks(Rules& rules) {
   const CauseKind bad_switch = numbers(kSxids, "nvswitch*"), links = numbers({"nvlink.active"}),
-                  link_xid = gpus(kXids, Sourced::a_number, {74});
+                  link_xid = link_xids();
+  add_common_faults(rules, bad_switch);
+  in_group(rules, gpus(kXids, Sourced::a_number, {kLinkEventXid}),
+           gpus(kXids, Sourced::a_number, {kLostRequestXid}));
   ladder(rules, kSxids, "nvswitch*");
-  // A switch takes the same links from every GPU.
-  for (const auto& effect : {links, link_xid})
-    rules.push_back(
-        {.cause = bad_switch, .effect = effect, .link = Link::group, .in_common = true});
+  // A switch takes the same links from every GPU: one that lacks more has a fault of its own, and
+  // were it most of them.
+  rules.push_back({.cause = bad_switch,
+                   .effect = links,
+                   .link = Link::group,
+                   .in_common = true,
+                   .highest = true});
+  rules.push_back(
+      {.cause = bad_switch, .effect = link_xid, .link = Link::group, .in_common = true});
   Words chain{"nvlink.active"};
   chain.insert(chain.end(), kLinkErrors.begin(), kLinkErrors.end());
   // A GPU that says more than the others of a switch's fault has one of its own.
   rules.push_back({.cause = numbers(chain), .effect = link_xid, .unless = bad_switch});
   chain.insert(chain.end(), kPairRates.begin(), kPairRates.end());
   ladder(rules, chain);
+  // Without a partner that is well, a GPU is as slow as its partners.
+  const std::vector<CauseKind> sick_links{numbers(kOwnLinks), link_xid};
+  for (const auto& sick : sick_links)
+    rules.push_back({.cause = sick,
+                     .effect = numbers(kPartnerRates),
+                     .link = Link::group,
+                     .beside = Beside::partners,
+                     .counted = sick_links});
   for (const auto& sick : {links, numbers(kLinkErrors), numbers({"p2p.bandwidth"})})
     in_group(rules, sick, whole(kBusRates, Sourced::a_number));
 }
@@ -229,6 +295,7 @@ std::vector<ConsequenceRule> consequence_rules() {
   Rules rules;
   add_missing_parts(rules);
   add_log_entries(rules);
+  add_clocks(rules);
   add_restarts(rules);
   add_lost_gpus(rules);
   add_counts(rules);

@@ -31,6 +31,14 @@ enum class Link {
   group,      // the part takes part in it: counts, collectives, stages of all GPUs
 };
 
+/// What a number is compared with, where others have a fault of `counted` and the part has none.
+enum class Beside {
+  nothing,
+  partners,  // too few of them are well: a rate with them is theirs
+  most,      // half of the others or more: they are what is usual
+  any,       // one of the others
+};
+
 struct ConsequenceRule {
   CauseKind cause{};
   CauseKind effect{};
@@ -39,6 +47,9 @@ struct ConsequenceRule {
   CauseKind unless{};
   /// The effect must say what most of its kind say, and two of them at least.
   bool in_common = false;
+  /// With in_common, of counts that all GPUs lack: the highest is what they have in common.
+  bool highest = false;
+  Beside beside = Beside::nothing;
   /// The effect must lie below its limit by so much for each part of these kinds.
   double for_each = 0;
   std::vector<CauseKind> counted{};

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "burnin/common_faults.h"
 #include "burnin/consequence_rules.h"
 
 namespace cupel::burnin {
@@ -48,7 +49,8 @@ bool is_about(std::string_view place, std::string_view part) {
 
 class Marker {
  public:
-  explicit Marker(std::vector<Cause>& causes) : causes_{causes}, by_(causes.size()) {}
+  Marker(std::vector<Cause>& causes, std::span<const Checked> checked)
+      : causes_{causes}, checked_{checked}, by_(causes.size()) {}
 
   void apply(const ConsequenceRule& rule) {
     if (!rule.unless.criteria.empty() && any_of(rule.unless)) return;
@@ -86,10 +88,25 @@ class Marker {
   }
 
   bool accounts_for(const ConsequenceRule& rule, const Cause& effect) const {
-    if (rule.in_common) return is_common(rule.effect, effect);
+    if (rule.in_common) return is_common(rule, effect);
+    if (rule.beside != Beside::nothing) return is_by_others(rule, effect);
     if (rule.for_each == 0) return true;
     const auto &value = effect.quantity.value, &at_least = effect.quantity.at_least;
     return value && at_least && *at_least - *value == rule.for_each * gone(rule.counted);
+  }
+
+  /// Of a pair both ends were measured: it tells of itself. So does a part with such a fault.
+  bool is_by_others(const ConsequenceRule& rule, const Cause& effect) const {
+    const auto gpus =
+        gpus_measured(checked_, rule.beside == Beside::partners ? effect.criterion : "");
+    const bool is_sick = std::ranges::any_of(causes_, [&](const Cause& each) {
+      return each.part == effect.part &&
+             std::ranges::any_of(rule.counted, [&](const auto& kind) { return is_of(kind, each); });
+    });
+    if (gpus == 0 || is_sick || !is_gpu(effect.part)) return false;
+    const auto sick = static_cast<std::size_t>(gone(rule.counted));
+    if (rule.beside == Beside::partners) return is_limited_by_partners(gpus, sick);
+    return rule.beside == Beside::any || 2 * sick + 1 >= gpus;
   }
 
   /// How many parts of these kinds there are. An audit that can't say which ones are missing says
@@ -108,24 +125,31 @@ class Marker {
     return std::max(unnamed, static_cast<double>(parts.size()));
   }
 
-  bool is_common(const CauseKind& kind, const Cause& effect) const {
+  bool is_common(const ConsequenceRule& rule, const Cause& effect) const {
     std::map<double, std::size_t> parts;
-    for (const auto& each : causes_)
-      if (is_of(kind, each)) ++parts[each.quantity.value.value_or(0)];
+    std::set<std::string_view> all;
+    for (const auto& each : causes_) {
+      if (!is_of(rule.effect, each)) continue;
+      ++parts[each.quantity.value.value_or(0)];
+      all.insert(each.part);
+    }
+    const bool are_all = all.size() > 1 && all.size() >= gpus_measured(checked_, effect.criterion);
+    if (rule.highest && are_all) return effect.quantity.value == parts.rbegin()->first;
     const auto most =
         *std::ranges::max_element(parts, {}, [](const auto& each) { return each.second; });
     return most.second > 1 && effect.quantity.value == most.first;
   }
 
   std::vector<Cause>& causes_;
+  std::span<const Checked> checked_;
   std::vector<std::optional<std::size_t>> by_;  // the cause that explains each
 };
 
 }  // namespace
 
-void mark_consequences(std::vector<Cause>& causes) {
+void mark_consequences(std::vector<Cause>& causes, std::span<const Checked> checked) {
   static const auto rules = consequence_rules();
-  Marker marker{causes};
+  Marker marker{causes, checked};
   for (const auto& rule : rules) marker.apply(rule);
   marker.write();
 }

@@ -13,8 +13,9 @@ namespace cupel::burnin {
 /// Sets `consequence_of` of every cause that another one explains, to the cause_name() of the one
 /// that nothing explains. Causes keep their order and their decision. A finding follows only from a
 /// failure of a part that it is connected with, and only as far as that failure accounts for it:
-/// six GPUs where one is missing are not explained.
-void mark_consequences(std::vector<Cause>& causes);
+/// six GPUs where one is missing are not explained. `checked`: all criteria of the node, which say
+/// how many GPUs were measured.
+void mark_consequences(std::vector<Cause>& causes, std::span<const Checked> checked = {});
 
 /// "gpu5: audit: missing": what `consequence_of` refers to.
 std::string cause_name(const Cause& cause);

@@ -128,6 +128,7 @@ enum class FaultKind {
   dhcp_silent,
   wrong_boot_device,
   node_clock_wrong,
+  time_service_off,
   ssh_host_key_changed,
   ssh_drops,
   node_swapped,

@@ -248,6 +248,8 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "it boots from a device that holds no operating system: the UEFI shell"},
     {node_clock_wrong, "node-clock-wrong", Part::none, "years?", nothing,
      "the node's clock is off by so many years"},
+    {time_service_off, "time-service-off", Part::none, "", nothing,
+     "chronyd does not run: the clock is right, and nothing keeps it so"},
     {ssh_host_key_changed, "ssh-host-key-changed", Part::none, "", nothing,
      "the node shows another host key than before"},
     {ssh_drops, "ssh-drops", Part::none, "cut", nothing, "connections are cut after so long"},

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "burnin/common_faults.h"
 #include "burnin/consequences.h"
 #include "burnin/stage.h"
 #include "inventory/node_range.h"
@@ -173,7 +174,8 @@ void put_below_known(std::vector<Cause>& causes) {
   std::erase_if(causes, [&](const Cause& each) {
     return is_compared(each) && std::ranges::any_of(causes, [&](const Cause& known) {
              return !is_compared(known) && known.decision == Decision::fail &&
-                    known.part == each.part && known.criterion == compared_measure(each.criterion);
+                    (known.part == each.part || known.part == kLinksOfAllGpus) &&
+                    known.criterion == compared_measure(each.criterion);
            });
   });
   for (std::size_t i = 0; i < causes.size(); ++i) {

@@ -47,6 +47,8 @@ constexpr std::array kHostMeasures{
     MeasureRow{"uefi.setup_mode", "", "1: Secure Boot has no platform key"},
     MeasureRow{"console.serial", "count", "serial ports that the kernel's console writes to"},
     MeasureRow{"time.synchronised", "", "1: the clock is synchronised", Better::more},
+    MeasureRow{"time.service", "",
+               "1: a service that sets the clock runs (chronyd, ntpd, ptp4l ...)", Better::more},
     MeasureRow{"pcie.narrow", "",
                "1: the link runs at fewer lanes than both ends have, anywhere up to the root port",
                Better::less},

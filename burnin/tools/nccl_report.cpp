@@ -115,7 +115,10 @@ void TextReader::read_comment(std::string_view line, CollectiveReport& report) {
   if (colon == line.npos) return;
   const auto values = words(line.substr(colon + 3));
   if (values.empty()) return;
-  if (line.contains("Out of bounds values")) report.out_of_bounds = script::finite(values[0]);
+  if (line.contains("Out of bounds values") && is_count(values[0])) {
+    report.out_of_bounds = script::finite(values[0]);
+    report.is_whole = true;
+  }
   if (line.contains("Avg bus bandwidth")) report.average = script::finite(values[0]);
 }
 
@@ -162,6 +165,7 @@ void read_json(const json::value& document, CollectiveReport& report) {
   if (results == nullptr || !results->is_array()) return;
   report.rows.clear();
   report.damaged = 0;
+  report.is_whole = true;
   for (const auto& result : results->get_array()) {
     const auto bytes = number_at(result, "size");
     if (report.rows.size() == kMostRows) break;

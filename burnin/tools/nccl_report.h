@@ -32,6 +32,7 @@ struct CollectiveReport {
   std::string nccl{};                     // "2.28.9+cuda13.0"
   std::optional<bool> nvls{};             // whether reductions in the switches were there to use
   std::size_t damaged = 0;                // rows into which something else was written
+  bool is_whole = false;                  // the footer came, which every version prints, or JSON
 
   /// The row of the largest size, the slowest where it was told twice; nullptr if there is none.
   const CollectiveRow* largest() const;
@@ -44,6 +45,7 @@ struct CollectiveReport {
 /// Columns are found by the header's names ("#wrong" or "error"), and where there is no header by
 /// the shape of 13 or 12 columns. What mpirun, srun or NCCL put in front of a row is passed over.
 /// Rows of several groups are not reported apart. A last line without an end is cut short: no row.
+/// Text is whole once the footer counts the sizes that went wrong; JSON once it is a document.
 /// Source: NVIDIA/nccl-tests v2.9.0 to v2.19.6, src/util.cu and src/common.cu.
 CollectiveReport read_nccl_tests(std::string_view text);
 

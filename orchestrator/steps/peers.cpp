@@ -15,7 +15,15 @@ using playbooks::StepKind;
 struct Progress {
   bool measures = false;  // a stage has begun
   bool judged = false;    // its verdict has begun, or it has none
+  bool held_up = false;   // it waits for what does not answer
 };
+
+/// Whether the step waits for a BMC or a node that does not answer: it failed and is tried again,
+/// or takes far longer than it should. A stage may fail once for a connection that broke.
+bool waits_in_vain(const engine::StepState& step, bool is_stage) {
+  const int most = is_stage ? 1 : 0;
+  return !step.over() && step.attempt > 0 && (step.overdue || step.retries > most);
+}
 
 Progress progress_of(const engine::NodeState& node) {
   Progress found;
@@ -27,7 +35,10 @@ Progress progress_of(const engine::NodeState& node) {
     const auto& step = node.steps[i];
     const bool met = step.attempt > 0 || step.phase != Phase::waiting;
     if (kind == StepKind::stage && step.attempt > 0) found.measures = true;
-    if (kind != StepKind::verdict) continue;
+    if (kind != StepKind::verdict) {
+      found.held_up |= !has_verdict && waits_in_vain(step, kind == StepKind::stage);
+      continue;
+    }
     has_verdict = true;
     found.judged |= met;
   }
@@ -39,9 +50,11 @@ Progress progress_of(const engine::NodeState& node) {
 
 bool may_still_report(const engine::NodeState& node) { return !progress_of(node).judged; }
 
+bool is_held_up(const engine::NodeState& node) { return progress_of(node).held_up; }
+
 bool is_at_work(const engine::NodeState& node) {
   const auto progress = progress_of(node);
-  return progress.measures && !progress.judged;
+  return progress.measures && !progress.judged && !progress.held_up;
 }
 
 Peers peers_of(const inventory::Inventory& inventory, const inventory::Node& node,
@@ -53,7 +66,7 @@ Peers peers_of(const inventory::Inventory& inventory, const inventory::Node& nod
     if (state == run.nodes.end()) continue;
     const auto progress = progress_of(state->second);
     if (progress.judged && progress.measures) ++peers.measured;
-    if (!progress.measures || progress.judged) continue;
+    if (!progress.measures || progress.judged || progress.held_up) continue;
     ++peers.at_work;
     if (peers.one.empty()) peers.one = other.name;
   }

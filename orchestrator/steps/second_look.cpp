@@ -15,6 +15,7 @@
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/first_looks.h"
+#include "orchestrator/steps/peers.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
 
@@ -367,7 +368,7 @@ Result<std::string> looks_again(const engine::StepRequest& request, const Events
   if (look.stood_out.empty()) return std::string{};
   for (const auto& name : look.beside) {
     const auto node = request.run_state->nodes.find(name);
-    if (node == request.run_state->nodes.end()) continue;
+    if (node == request.run_state->nodes.end() || is_held_up(node->second)) continue;
     TRY(const auto events, events_of(name));
     const auto asked = second_look_of(events);
     const auto* judged = step_of(node->second, request.step.name);

@@ -68,7 +68,8 @@ Result<std::string> may_be_needed_by(FleetBoard& board, const engine::StepReques
                                      const EventsOf& events_of);
 
 /// One of those beside the node that has yet to do such a stage again for its sake, or whose first
-/// verdict, which may still send it back, is being made; empty: none. Errors: those of `events_of`.
+/// verdict, which may still send it back, is being made; empty: none. Not one that is held up
+/// (peers.h). Errors: those of `events_of`.
 Result<std::string> looks_again(const engine::StepRequest& request, const EventsOf& events_of,
                                 const SecondLook& look);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "burnin/common_faults.h"
 #include "burnin/consequences.h"
 #include "burnin/criteria/compared_causes.h"
 #include "burnin/criteria/judge.h"
@@ -505,7 +506,8 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
     nothing.wanted = "at least one";
     verdict.causes.push_back(std::move(nothing));
   }
-  burnin::mark_consequences(verdict.causes);
+  burnin::join_common_faults(verdict.checked, verdict.causes);
+  burnin::mark_consequences(verdict.causes, verdict.checked);
   burnin::put_below_known(verdict.causes);
   std::ranges::stable_sort(verdict.causes, {}, [](const Cause& cause) {
     return std::pair{cause.decision != Decision::fail, !cause.consequence_of.empty()};

@@ -194,7 +194,8 @@ void put_host(json::object& facts, Host& host, const DriverView& driver) {
   const bool switched = !hardware.nvswitches.empty();
   const char* state = !switched ? "absent" : fabric_manager(host).running ? "active" : "inactive";
   facts["fabric_manager"] = json::object{{"state", state}};
-  facts["time"] = json::object{{"synchronised", true}};
+  const bool is_kept = fault_now(host.machine(), FaultKind::time_service_off) == nullptr;
+  facts["time"] = json::object{{"synchronised", true}, {"keeper", is_kept ? "chronyd" : "none"}};
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ std::optional<std::string> state_of(const Host& host, std::string unit) {
     const bool other = fault_now(host.machine(), FaultKind::fabric_manager_version) != nullptr;
     return other ? "failed" : "inactive";
   }
+  const bool sets_clock = unit == "chrony" || unit == "chronyd";
+  if (sets_clock && fault_now(host.machine(), FaultKind::time_service_off)) return "inactive";
   constexpr std::array<std::string_view, 8> kRunning{
       "ssh",     "sshd",    "nvidia-persistenced", "nvidia-dcgm", "chrony",
       "chronyd", "openibd", "systemd-journald"};
@@ -136,6 +138,10 @@ Task<int> chronyc(ProcessPtr process, Arguments arguments) {
   const auto what = options.operands.empty() ? std::string{"tracking"} : options.operands[0];
   if (what != "tracking") {
     co_await process->say("Unrecognized command\n");
+    co_return 1;
+  }
+  if (fault_now(process->host.machine(), FaultKind::time_service_off)) {
+    co_await process->print_error("506 Cannot talk to daemon\n");
     co_return 1;
   }
   const auto draw = Draw{5}.of(process->host.machine().hardware().serial);

@@ -119,6 +119,27 @@ TEST(Facts, TellBoardCpusMemoryAndKernel) {
   EXPECT_NE(find(facts, "time/synchronised"), nullptr);
 }
 
+/// "chronyd", "none"; empty: it is not reported.
+std::string keeper_of(const NodeTree& node) {
+  return text_at(document(node.tree()), "time/keeper").value_or("");
+}
+
+TEST(Facts, NameWhatSetsTheClockAndThatNothingDoesOnlyWhereAllProcessesAreSeen) {
+  const NodeTree node;
+  EXPECT_EQ(keeper_of(node), "") << "nothing can be seen of it";
+  node.write("/proc/1/comm", "init");
+  node.write("/proc/212/comm", "kthreadd");
+  EXPECT_EQ(keeper_of(node), "") << "without systemd, as in a container";
+  node.write("/proc/1/comm", "systemd");
+  EXPECT_EQ(keeper_of(node), "");
+  node.write("/sys/fs/cgroup/system.slice/sshd.service/cgroup.procs", "700");
+  EXPECT_EQ(keeper_of(node), "none");
+  node.write("/proc/4211/comm", "phc2sys");
+  EXPECT_EQ(keeper_of(node), "phc2sys") << "under a unit of the site's own";
+  node.write("/sys/fs/cgroup/system.slice/systemd-timesyncd.service/cgroup.procs", "612");
+  EXPECT_EQ(keeper_of(node), "systemd-timesyncd");
+}
+
 /// A structure of type 17 as firmware writes it (SMBIOS 3.7, 7.18): 92 bytes, and its strings.
 std::string memory_device(unsigned size, unsigned more, unsigned speed,
                           const std::vector<std::string>& strings) {

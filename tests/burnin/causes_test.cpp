@@ -339,6 +339,8 @@ TEST(Causes, RefuseAnOrderOfWhatHasNoTime) {
 TEST(Causes, TellXidsApartByTheirCode) {
   EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 64)), "gpu-xid-memory");
   EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 145)), "gpu-xid-nvlink");
+  EXPECT_EQ(name_of(failure("kernel.xid", "nvlink domain", 145)), "nvlink-domain");
+  EXPECT_EQ(name_of(failure("p2p.bandwidth", "links of all gpus", 300)), "links-of-all-gpus");
   EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 119)), "gpu-firmware-halted");
   EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 31)), "gpu-program");
 }

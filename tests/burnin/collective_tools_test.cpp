@@ -159,6 +159,32 @@ TEST(NcclTests, DoesNotLeaveTheJudgementToTheToolsOwnThreshold) {
               Contains("nvlinks collective.all_reduce.busbw 250 GB/s, at least 446 GB/s"));
 }
 
+TEST(NcclTests, WithoutItsFooterIsCutOffWhateverItsExitStatus) {
+  const std::string row =
+      "  8589934592     268435456     float     sum      -1    24210  354.81  480.46      0    "
+      "24101"
+      "  356.42  481.87      0\n";
+  const std::string footer = "# Out of bounds values : 0 OK\n";
+  const auto document = nccl_json("471.2", "0.0");
+
+  const auto whole = parsed("nccl-tests", nccl_asked() + row + footer);
+
+  ASSERT_TRUE(whole) << refusal(whole);
+  EXPECT_THAT(not_met("nccl-tests", *whole), IsEmpty());
+  for (const auto& end : {std::string{}, footer.substr(0, footer.find(':')) + ":\n",
+                          footer.substr(0, footer.find(" 0 OK")), std::string{"# Avg bus\n"}})
+    EXPECT_THAT(
+        refusal(parsed("nccl-tests", nccl_asked() + row + end)),
+        HasSubstr("its output is cut off: the footer \"# Out of bounds values\" is missing"))
+        << "it ends with '" << end << "'";
+  EXPECT_FALSE(read_nccl_tests(document.substr(0, document.find("\"average_bus"))).is_whole);
+  EXPECT_TRUE(read_nccl_tests(document).is_whole);
+  const auto wrong =
+      parsed("nccl-tests", nccl_asked() + replaced(row, "481.87      0", "481.87      5"));
+  ASSERT_TRUE(wrong) << "a wrong result is found whatever is missing: " << refusal(wrong);
+  EXPECT_EQ(value_of(*wrong, "collective.errors"), 5);
+}
+
 TEST(NcclTests, KnowsWhetherTheSwitchesSummed) {
   CUPEL_NEEDS_SAMPLE(text, kNew);
   const auto slow = replaced(text, "231.72", "366.00");

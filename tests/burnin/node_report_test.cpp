@@ -127,12 +127,33 @@ TEST(FactsReport, NamesPartsAndTheirLinks) {
   EXPECT_EQ(value_of(facts, "gpu.fabric.ready", "gpu1"), 1);
   EXPECT_EQ(value_of(facts, "nvme.used", "nvme0"), 3);
   EXPECT_EQ(value_of(facts, "time.synchronised"), 0);
+  EXPECT_EQ(value_of(facts, "time.service", "clock"), std::nullopt) << "this program does not say";
   EXPECT_EQ(value_of(facts, "edac.uncorrected"), 1);
   EXPECT_EQ(value_of(facts, "edac.uncorrected", "dimm A7"), 1);
   EXPECT_TRUE(says_unknown(facts, "SMART of nvme1"));
   EXPECT_THAT(names_of(facts, PartKind::dimm), ElementsAre("dimm A7")) << "A8 is empty";
   EXPECT_EQ(value_of(facts, "dimm.speed", "dimm A7"), 4400);
   EXPECT_TRUE(says_unknown(facts, "size of dimm B1"));
+}
+
+TEST(FactsReport, ATimeServiceThatDoesNotRunFailsWhileTheClockIsStillSynchronised) {
+  const auto of = [](const std::string& keeper) {
+    return parsed("facts", replaced(std::string{kFactsLine}, R"("synchronised":false)",
+                                    R"("synchronised":true,"keeper":")" + keeper + "\""));
+  };
+  const auto met = [](const Findings& found) {
+    for (const auto& each : judge(profile("dgx-h100"), {"facts"}, {{"facts", found}}))
+      if (each.measure == "time.service") return each.met;
+    return Met::missing;
+  };
+
+  const auto runs = of("chronyd"), stopped = of("none");
+
+  ASSERT_TRUE(runs && stopped);
+  EXPECT_EQ(value_of(*runs, "time.service", "clock"), 1);
+  EXPECT_EQ(value_of(*stopped, "time.service", "clock"), 0);
+  EXPECT_EQ(met(*runs), Met::met);
+  EXPECT_EQ(met(*stopped), Met::failed);
 }
 
 constexpr std::string_view kSettingsOfAUefi =

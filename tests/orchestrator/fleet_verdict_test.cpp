@@ -102,6 +102,40 @@ TEST_F(FleetVerdict, WaitsForNodesThatAreMeasuredAndNoLongerThanItsDeadlineAllow
   EXPECT_THAT(waited_for_, IsEmpty());
 }
 
+TEST_F(FleetVerdict, LeavesOutANodeThatWaitsForABmcOrASystemThatDoesNotAnswer) {
+  auto planned = std::make_shared<std::vector<playbooks::PlannedStep>>(*planned_);
+  planned->insert(planned->begin() + 1, {.kind = StepKind::bmc_facts, .name = "bmc-facts@after"});
+  planned_ = planned;
+  begin();
+  for (auto& [node, state] : state_.nodes) {
+    measure(node);
+    state.steps.resize(3);
+    state.steps[1].phase = engine::StepState::Phase::done;
+    state.steps[2].attempt = node == "n7" ? 0 : 1;
+  }
+  auto& dead = state_.nodes["n7"].steps;
+  const auto waits_for_it = [this] {
+    waited_for_.clear();
+    EXPECT_EQ(judge("n0", seconds{600}, 2).outcome, Outcome::done);
+    return !waited_for_.empty();
+  };
+  on_waiting_ = [&](const std::string&) { dead[2].attempt = 1; };
+
+  dead[1] = {.phase = engine::StepState::Phase::running, .attempt = 1};
+  EXPECT_TRUE(waits_for_it()) << "it reads its BMC";
+  dead[2].attempt = 0;
+  dead[1].retries = 1;
+  EXPECT_FALSE(waits_for_it()) << "its BMC did not answer";
+  dead[1] = {.phase = engine::StepState::Phase::running, .attempt = 1, .overdue = true};
+  EXPECT_FALSE(waits_for_it()) << "its BMC should have answered long ago";
+  dead[1] = {};
+  dead[0] = {.phase = engine::StepState::Phase::running, .attempt = 1, .retries = 1};
+  EXPECT_TRUE(waits_for_it()) << "a connection broke once";
+  dead[2].attempt = 0;
+  dead[0].retries = 2;
+  EXPECT_FALSE(waits_for_it()) << "its system does not answer";
+}
+
 // Judged and handed over before there was anything to compare it with.
 TEST_F(FleetVerdict, HasTheVerdictOfAnOddCanaryMadeAgainOnceAllHaveReported) {
   begin();

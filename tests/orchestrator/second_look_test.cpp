@@ -184,6 +184,26 @@ TEST_F(SecondLookTest, WaitsForTheNodesThatAreMeasuredBesideIt) {
   EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::fail);
 }
 
+TEST_F(SecondLookTest, LeavesOutNodesBesideItThatAnswerNoMore) {
+  measure_first(0.85);
+  judge_and_go_on("n3");
+  const auto beside = send_healthy_ones_back();
+  ASSERT_THAT(beside, SizeIs(4));
+  measure_again("n3", {{5, 0.85}});
+  for (const auto& node : beside) {
+    auto& stage = state_.nodes[node].steps[0];
+    stage.phase = Phase::running;
+    stage.attempt = 2;
+    stage.retries = 2;
+  }
+  waited_for_.clear();
+
+  judge_and_go_on("n3");
+
+  EXPECT_THAT(waited_for_, IsEmpty());
+  EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::inconclusive);
+}
+
 TEST_F(SecondLookTest, IsNotTakenWhereAllOthersHaveBeenHandedOver) {
   measure_first(0.85);
   for (auto& [node, state] : state_.nodes)

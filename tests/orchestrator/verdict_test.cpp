@@ -200,6 +200,26 @@ TEST(Verdict, TakesWhatWasReadOfOneKindOfPartForNoReadingOfAnother) {
   }
 }
 
+TEST(Verdict, NamesNoGpuForWhatTheLinksOfMostOfThemReportAtOnce) {
+  auto all = profile();
+  auto& xids = all.criteria[0];
+  xids.measure = "gpu.xid";
+  xids.unit.clear();
+  xids.parts = {"gpu0", "gpu1", "gpu2", "gpu3"};
+  auto record = healthy();
+  auto& reported = record.findings["gpu-facts"].measurements;
+  reported.clear();
+  for (const auto& part : xids.parts) reported.push_back({"gpu.xid", part, 145, ""});
+
+  const auto verdict = decide(all, record);
+
+  EXPECT_EQ(verdict.decision, Decision::fail);
+  ASSERT_EQ(verdict.causes.size(), 1u);
+  EXPECT_EQ(burnin::to_string(verdict.causes[0]),
+            "nvlink domain: gpu.xid Xid 145 of gpu[0-3], expected none");
+  EXPECT_EQ(verdict.checked.size(), 5u) << "what was measured stands as it was";
+}
+
 TEST(Verdict, FailsTheOnePartOfItsKindThatIsSilentWhereverItsLikeWereRead) {
   auto all = profile();
   all.criteria[0].parts = {"gpu0", "gpu1", "mlx5_0", "mlx5_1", "nvme0", "nvme1"};

@@ -368,5 +368,15 @@ TEST(Services, AnOperatorsQuestionsAreAnswered) {
   EXPECT_THAT(bench.sh("cat /proc/driver/nvidia/version").out, HasSubstr("590.48.01"));
 }
 
+TEST(Services, AStoppedTimeServiceIsStoppedWhereverItIsAskedFor) {
+  Bench healthy, stopped{{{.kind = FaultKind::time_service_off}}};
+
+  EXPECT_EQ(healthy.sh("systemctl is-active chronyd").out, "active\n");
+  EXPECT_EQ(stopped.sh("systemctl is-active chronyd").out, "inactive\n");
+  EXPECT_EQ(stopped.sh("chronyc tracking").err, "506 Cannot talk to daemon\n");
+  EXPECT_THAT(healthy.sh("cupel-node facts").out, HasSubstr(R"("keeper":"chronyd")"));
+  EXPECT_THAT(stopped.sh("cupel-node facts").out, HasSubstr(R"("keeper":"none")"));
+}
+
 }  // namespace
 }  // namespace cupel::rehearsal

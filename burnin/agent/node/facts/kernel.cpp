@@ -1,5 +1,8 @@
 #include <sys/timex.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 #include "burnin/agent/node/facts/sections.h"
 
@@ -23,6 +26,37 @@ std::optional<std::string> driver_version(std::string_view text) {
 std::optional<double> uptime(const Tree& tree) {
   const auto reported = tree.text("/proc/uptime");
   return reported ? number_in(reported->substr(0, reported->find(' '))) : std::nullopt;
+}
+
+constexpr std::array kTopGroups{"/sys/fs/cgroup/system.slice",
+                                "/sys/fs/cgroup/systemd/system.slice",
+                                "/sys/fs/cgroup/unified/system.slice"};
+constexpr std::array kTimeUnits{"chronyd", "chrony", "systemd-timesyncd", "ntpd",       "ntp",
+                                "ntpsec",  "ptp4l",  "phc2sys",           "timemaster", "openntpd"};
+/// As /proc has them: 15 characters.
+constexpr std::array kTimePrograms{"chronyd", "systemd-timesyn", "ntpd",
+                                   "ptp4l",   "phc2sys",         "timemaster"};
+
+bool is_time_program(const Tree& tree, const std::string& process) {
+  if (process.find_first_not_of("0123456789") != process.npos) return false;
+  const auto name = tree.text("/proc/" + process + "/comm");
+  return name && std::ranges::find(kTimePrograms, *name) != kTimePrograms.end();
+}
+
+/// What sets the clock: a unit, or a program that another unit runs. "none" where systemd runs, all
+/// processes were seen, and it is none of them; nothing where that cannot be seen.
+std::optional<std::string> clock_keeper(const Tree& tree) {
+  bool has_units = false;
+  for (const std::string top : kTopGroups) {
+    has_units |= tree.exists(top);
+    for (const std::string unit : kTimeUnits)
+      if (tree.text(top + "/" + unit + ".service/cgroup.procs")) return unit;
+  }
+  const auto processes = tree.names("/proc");
+  if (!has_units || tree.text("/proc/1/comm") != "systemd") return std::nullopt;
+  for (const auto& each : processes)
+    if (is_time_program(tree, each)) return tree.text("/proc/" + each + "/comm");
+  return processes.size() < Tree::kMostNames ? std::optional<std::string>{"none"} : std::nullopt;
 }
 
 }  // namespace
@@ -104,12 +138,7 @@ void add_time(const Tree& tree, Report& report) {
     report.line.add("most_error_seconds", static_cast<double>(reported.maxerror) * kMicro);
     report.line.add("epoch", static_cast<std::int64_t>(reported.time.tv_sec));
   }
-  for (const auto* unit : {"chronyd", "chrony", "systemd-timesyncd", "ntpd", "ntp", "ptp4l"}) {
-    const auto group = std::string{"/sys/fs/cgroup/system.slice/"} + unit + ".service/cgroup.procs";
-    if (!tree.text(group)) continue;
-    report.line.add("keeper", unit);
-    break;
-  }
+  if (const auto keeper = clock_keeper(tree)) report.line.add("keeper", *keeper);
   report.add("clock_source",
              tree.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
   report.line.end();
