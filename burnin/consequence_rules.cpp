@@ -157,6 +157,7 @@ void add_nvlinks(Rules& rules) {
   const CauseKind bad_switch = numbers(kSxids, "nvswitch*"), links = numbers({"nvlink.active"}),
                   link_xid = gpus(kXids, Sourced::a_number, {74});
   ladder(rules, kSxids, "nvswitch*");
+  same_part(rules, numbers({"gpu.fabric.joined"}), numbers({"gpu.fabric.ready"}));
   // A switch takes the same links from every GPU.
   for (const auto& effect : {links, link_xid})
     rules.push_back(
