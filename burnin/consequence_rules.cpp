@@ -129,6 +129,7 @@ void add_driver(Rules& rules) {
     in_group(rules, mismatch, not_measured);
   }
   in_group(rules, mismatch, whole({"gpu.count"}, Sourced::nothing));
+  in_group(rules, mismatch, whole({"gpu.fabric.domains"}, Sourced::missing));
   for (const auto& cause : {mismatch, numbers({"fabricmanager.*"}, "fabric*")}) {
     in_group(rules, cause, gpus({"gpu.fabric.ready"}));
     in_group(rules, cause, stages_without_gpus());
@@ -157,7 +158,9 @@ void add_nvlinks(Rules& rules) {
   const CauseKind bad_switch = numbers(kSxids, "nvswitch*"), links = numbers({"nvlink.active"}),
                   link_xid = gpus(kXids, Sourced::a_number, {74});
   ladder(rules, kSxids, "nvswitch*");
-  same_part(rules, numbers({"gpu.fabric.joined"}), numbers({"gpu.fabric.ready"}));
+  const auto not_joined = numbers({"gpu.fabric.joined"});
+  same_part(rules, not_joined, numbers({"gpu.fabric.ready"}));
+  in_group(rules, not_joined, whole({"gpu.fabric.domains"}, Sourced::missing));
   // A switch takes the same links from every GPU.
   for (const auto& effect : {links, link_xid})
     rules.push_back(

@@ -117,18 +117,21 @@ TEST_F(GpuDomain, IsNoMatterOfAMachineThatIsAFabricByItself) {
   EXPECT_EQ(found(), Findings{});
 }
 
-TEST(Consequences, AGpuThatHasNotJoinedExplainsThatItsFabricIsNotReady) {
+TEST(Consequences, AGpuThatHasNotJoinedExplainsThatItsFabricIsNotReadyAndHasNoDomain) {
   const auto cause = [](std::string criterion) {
     Cause made{.part = "gpu1", .criterion = std::move(criterion)};
     made.quantity = {.value = 0, .at_least = 1};
     return made;
   };
-  std::vector<Cause> causes{cause("gpu.fabric.ready"), cause("gpu.fabric.joined")};
+  Cause unknown{.decision = Decision::inconclusive, .criterion = "gpu.fabric.domains"};
+  unknown.quantity = {.at_most = 1, .unit = "count"};
+  std::vector<Cause> causes{cause("gpu.fabric.ready"), cause("gpu.fabric.joined"), unknown};
 
   mark_consequences(causes);
 
   EXPECT_EQ(causes[0].consequence_of, "gpu1: gpu.fabric.joined");
   EXPECT_EQ(causes[1].consequence_of, "");
+  EXPECT_EQ(causes[2].consequence_of, "gpu1: gpu.fabric.joined") << "none has joined: no domain";
 }
 
 }  // namespace
