@@ -133,7 +133,7 @@ PlannedBlocks plan_blocks(const inventory::Inventory& inventory, const DomainsBy
   if (!unread.empty())
     problems.push_back(
         fmt::format("no run has read one NVLink domain of all joined GPUs of {}: "
-                    "cupel run quick-check --nodes {}",
+                    "cupel run audit --nodes {}",
                     fmt::join(unread, ", "), inventory::fold(unread)));
   for (auto& finding : inventory::audit_domains(trays)) problems.push_back(std::move(finding.what));
   if (blocks.all.empty() && problems.empty())

@@ -139,7 +139,7 @@ TEST_F(SlurmBlocks, AreRefusedWhileTheDomainOfATrayIsNotKnown) {
 
   EXPECT_THAT(plan().problems,
               ElementsAre("no run has read one NVLink domain of all joined GPUs of a01-n03, "
-                          "a01-n07: cupel run quick-check --nodes a01-n[03,07]"));
+                          "a01-n07: cupel run audit --nodes a01-n[03,07]"));
 }
 
 TEST_F(SlurmBlocks, AreRefusedWhereTraysContradictEachOther) {
