@@ -146,7 +146,7 @@ Exit print_blocks(const Context& context, const inventory::Inventory& inventory,
                   const ConfOptions& options) {
   std::vector<std::size_t> sizes;
   if (!options.block_sizes.empty()) {
-    auto given = handoff::parse_block_sizes(options.block_sizes);
+    auto given = within("--block-sizes", handoff::parse_block_sizes(options.block_sizes));
     if (!given) return print_error(context, given.error(), Exit::invalid);
     sizes = *std::move(given);
   }

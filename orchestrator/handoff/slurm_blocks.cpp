@@ -153,8 +153,7 @@ Result<std::vector<std::size_t>> parse_block_sizes(std::string_view text) {
     const auto size = number<std::size_t>(trimmed(word));
     if (!size || *size == 0 || *size > kMostNodesOfABlock || sizes.size() == kMostSizes)
       return Error{Code::kInvalid,
-                   fmt::format("--block-sizes must be up to {} numbers of nodes such as 16,32, not "
-                               "'{}'",
+                   fmt::format("must be up to {} numbers of nodes such as 16,32, not '{}'",
                                kMostSizes, printable(shortened(text, 100)))};
     sizes.push_back(*size);
   }
