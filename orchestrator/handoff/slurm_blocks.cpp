@@ -132,7 +132,7 @@ PlannedBlocks plan_blocks(const inventory::Inventory& inventory, const DomainsBy
   }
   if (!unread.empty())
     problems.push_back(
-        fmt::format("no run has read one NVLink domain of all joined GPUs of {}: "
+        fmt::format("no recent run has read one NVLink domain of all joined GPUs of {}: "
                     "cupel run audit --nodes {}",
                     fmt::join(unread, ", "), inventory::fold(unread)));
   for (auto& finding : inventory::audit_domains(trays)) problems.push_back(std::move(finding.what));

@@ -138,7 +138,7 @@ TEST_F(SlurmBlocks, AreRefusedWhileTheDomainOfATrayIsNotKnown) {
   domains_.erase("a01-n07");
 
   EXPECT_THAT(plan().problems,
-              ElementsAre("no run has read one NVLink domain of all joined GPUs of a01-n03, "
+              ElementsAre("no recent run has read one NVLink domain of all joined GPUs of a01-n03, "
                           "a01-n07: cupel run audit --nodes a01-n[03,07]"));
 }
 
