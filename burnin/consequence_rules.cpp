@@ -153,6 +153,7 @@ void add_driver(Rules& rules) {
     in_group(rules, mismatch, not_measured);
   }
   in_group(rules, mismatch, whole({"gpu.count"}, Sourced::nothing));
+  in_group(rules, mismatch, whole({"gpu.fabric.domains"}, Sourced::missing));
   for (const auto& cause : {mismatch, numbers({"fabricmanager.*"}, "fabric*")}) {
     in_group(rules, cause, gpus({"gpu.fabric.ready"}));
     in_group(rules, cause, stages_without_gpus());
@@ -210,6 +211,9 @@ void add_nvlinks(Rules& rules) {
   in_group(rules, gpus(kXids, Sourced::a_number, {kLinkEventXid}),
            gpus(kXids, Sourced::a_number, {kLostRequestXid}));
   ladder(rules, kSxids, "nvswitch*");
+  const auto not_joined = numbers({"gpu.fabric.joined"});
+  same_part(rules, not_joined, numbers({"gpu.fabric.ready"}));
+  in_group(rules, not_joined, whole({"gpu.fabric.domains"}, Sourced::missing));
   // A switch takes the same links from every GPU: one that lacks more has a fault of its own, and
   // were it most of them.
   rules.push_back({.cause = bad_switch,

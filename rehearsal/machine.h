@@ -31,6 +31,9 @@ class Machine : public ManagedSystem {
   const std::string& name() const override { return name_; }
   /// What its operating system calls itself.
   std::string host_name() const;
+  /// Of the site that it stands in; empty: it stands alone.
+  const std::string& rack() const { return rack_; }
+  void stand_in(std::string rack) { rack_ = std::move(rack); }
   std::uint64_t seed() const override { return seed_; }
   /// How its healthy parts differ from those of others.
   SpreadShape spread() const { return spread_; }
@@ -166,6 +169,7 @@ class Machine : public ManagedSystem {
   Identity identity_;
   Hardware hardware_;
   std::string vendor_{};
+  std::string rack_{};
   BootOverride boot_override_{};
   bool locator_ = false;
   std::string virtual_disc_{};

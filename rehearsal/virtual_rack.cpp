@@ -165,6 +165,9 @@ Result<void> VirtualRack::Impl::build_site(const inventory::Inventory& of) {
   std::vector<Machine*> machines;
   for (const auto& node : spec.nodes) machines.push_back(&nodes.at(node.name)->machine);
   site->join(machines);
+  for (const auto& node : of.nodes)
+    if (const auto known = nodes.find(node.name); known != nodes.end())
+      known->second->machine.stand_in(node.rack);
   site->on_power = [this](Machine& machine, bool powered) {
     if (!powered) return;  // its servers see that there is none
     const auto& node = *nodes.at(machine.name());

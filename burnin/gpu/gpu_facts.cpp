@@ -10,11 +10,13 @@
 #include "base/text.h"
 #include "burnin/agent_stage.h"
 #include "burnin/gpu/gpu_condition.h"
+#include "burnin/gpu/gpu_domain.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/nvlink.h"
 #include "burnin/gpu/smi_xml.h"
 #include "burnin/script.h"
 #include "inventory/identity.h"
+#include "inventory/nvlink_domain.h"
 
 namespace cupel::burnin {
 namespace {
@@ -87,11 +89,11 @@ constexpr std::array<std::pair<std::string_view, const char*>, 3> kSameAs{{
     {"gpu.remap.failed", "ecc_errors/unrepairable_memory"},
 }};
 
-constexpr std::array<std::string_view, 17> kCounted{
+constexpr std::array<std::string_view, 19> kCounted{
     "gpu.count", "gpu.reset_required", "gpu.ecc.uncorrected", "gpu.ecc.uncorrected.lifetime",
-    "gpu.fabric.ready", "gpu.xid", "nvswitch.sxid", "nvlink.active", "nvlink.counted",
-    "nvlink.crc_errors", "nvlink.replays", "nvlink.recoveries", "fabricmanager.active",
-    "fabricmanager.matches", "driver.mismatch",
+    "gpu.fabric.ready", "gpu.fabric.joined", "gpu.fabric.domains", "gpu.xid", "nvswitch.sxid",
+    "nvlink.active", "nvlink.counted", "nvlink.crc_errors", "nvlink.replays", "nvlink.recoveries",
+    "fabricmanager.active", "fabricmanager.matches", "driver.mismatch",
     // of a later reading: burnin/gains.h
     "gpu.remap.new", "nvlink.replays.new"};
 
@@ -253,21 +255,31 @@ void add_reset(const Gpu& gpu, Findings& findings) {
     add_unknown(gpu, "gpu.reset_required", action, findings);
 }
 
+GpuFabric fabric_of(const Gpu& gpu) {
+  const auto reported = [&](const char* path) {
+    const auto text = text_of(gpu.xml, path).value_or("N/A");
+    return text == "N/A" ? std::string{} : text;
+  };
+  const auto chassis = reported("platformInfo/chassis_serial_number");
+  return {.gpu = gpu.name,
+          .model = reported("product_name"),
+          .state = reported("fabric/state"),
+          .status = reported("fabric/status"),
+          .cluster = reported("fabric/clusterUuid"),
+          .clique = reported("fabric/cliqueId"),
+          .reports_chassis = chassis.find_first_not_of("0-") != chassis.npos};
+}
+
 /// Whether a GPU whose state is completed can reach the others. One of a rack's NVLink domain
 /// reports its chassis' serial number; it has a cluster and a clique, which is 0 where no partition
 /// has it. A machine that is a fabric by itself need have none of these (HGX H100: clique 0, a
 /// cluster of zeros).
 bool is_joined(const Gpu& gpu) {
-  const auto known = [&](const char* path) {
-    const auto text = text_of(gpu.xml, path).value_or("N/A");
-    return text != "N/A" && text.find_first_not_of("0-") != text.npos;
-  };
-  const auto name = text_of(gpu.xml, "product_name").value_or("");
-  const bool of_rack = known("platformInfo/chassis_serial_number") || name.contains("GB200") ||
-                       name.contains("GB300");
+  const auto fabric = fabric_of(gpu);
   const auto health = text_of(gpu.xml, "fabric/health/summary").value_or("N/A");
-  const bool has_both = known("fabric/clusterUuid") && known("fabric/cliqueId");
-  return (has_both || !of_rack) && health != "Unhealthy" && health != "Limited Capacity";
+  const bool has_domain = inventory::nvlink_domain(fabric.cluster, fabric.clique).has_value();
+  return (has_domain || !is_of_rack(fabric)) && health != "Unhealthy" &&
+         health != "Limited Capacity";
 }
 
 /// Whether the fabric manager has joined it to the others. Not reported where there is no NVSwitch.
@@ -336,6 +348,7 @@ void add_unique(const std::vector<Gpu>& gpus, Findings& findings) {
 
 void add_gpus(const std::vector<Gpu>& gpus, std::string_view log, Findings& findings) {
   double count = 0;
+  std::vector<GpuFabric> fabrics;
   for (const auto& gpu : gpus) {
     auto part = part_of(gpu);
     if (!answers(part)) {
@@ -346,6 +359,7 @@ void add_gpus(const std::vector<Gpu>& gpus, std::string_view log, Findings& find
     }
     if (!gpu.again) {
       ++count;
+      fabrics.push_back(fabric_of(gpu));
       findings.parts.push_back(std::move(part));
     }
     for (const auto& field : kFields) add_field(gpu, field, findings);
@@ -355,6 +369,7 @@ void add_gpus(const std::vector<Gpu>& gpus, std::string_view log, Findings& find
     add_condition(gpu.xml, gpu.name, gpu.address, log, findings);
   }
   add_unique(gpus, findings);
+  add_domain(fabrics, findings);
   findings.measurements.insert(findings.measurements.begin(), {"gpu.count", "", count, "GPUs"});
 }
 

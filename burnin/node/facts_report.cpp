@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/gpu/gpu_domain.h"
 #include "burnin/node/dimms.h"
 #include "burnin/node/node_report.h"
 #include "burnin/node/rdma_counters.h"
@@ -55,6 +56,8 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "gpu.pcie.width_max",
     "gpu.pcie.width",
     "gpu.fabric.ready",
+    "gpu.fabric.joined",
+    "gpu.fabric.domains",
     "nvlink.active",
     "pcie.bandwidth",
     "pcie.narrow",
@@ -287,9 +290,21 @@ void add_gpu_numbers(const json::value& gpu, const std::string& name, Findings& 
   if (!links.empty()) add(findings, "nvlink.active", name, active, "links");
 }
 
+GpuFabric fabric_of(const json::value& gpu, const std::string& name) {
+  const auto state = word_at(gpu, "fabric/state");
+  const auto clique = count_at(gpu, "fabric/clique");
+  return {.gpu = name,
+          .model = word_at(gpu, "name"),
+          .state = state == "not supported" ? std::string{} : state,
+          .status = word_at(gpu, "fabric/status"),
+          .cluster = word_at(gpu, "fabric/cluster"),
+          .clique = clique ? fmt::format("{:.0f}", *clique) : std::string{}};
+}
+
 void add_gpus(const json::value& facts, const Names& names, Findings& findings) {
   if (find(facts, "gpus") == nullptr) return;
   double count = 0;
+  std::vector<GpuFabric> fabrics;
   for (const auto& gpu : rows_at(facts, "gpus")) {
     const auto index = count_at(gpu, "index");
     if (!index) continue;
@@ -309,8 +324,10 @@ void add_gpus(const json::value& facts, const Names& names, Findings& findings) 
     }
     ++count;
     add_gpu_numbers(gpu, part.name, findings);
+    fabrics.push_back(fabric_of(gpu, part.name));
     findings.parts.push_back(std::move(part));
   }
+  add_domain(fabrics, findings);
   add(findings, "gpu.count", "", count, "GPUs");
 }
 

@@ -194,6 +194,7 @@ constexpr std::array kNodeRecord{
     of("checked", Kind::list),       of("slow", Kind::list),
     of("steps", Kind::list),         of("bmc_parts", Kind::list),
     of("stages", Kind::object),      of("evidence", Kind::object),
+    of("nvlink_domain", Kind::any),  of("nvlink_domains", Kind::any),
     of("console", Kind::list),       whole("schema"),
     of("hand_off", Kind::any),       of("audit", Kind::any),
     of("security_floor", Kind::any), of("profile", Kind::any),

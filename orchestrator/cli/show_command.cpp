@@ -9,6 +9,7 @@
 #include "burnin/criteria/causes.h"
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
+#include "inventory/nvlink_domain.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
@@ -100,6 +101,14 @@ void print_slow(const report::NodeSummary& node, bool each_part) {
     say("  {} {}\n", each.stage, printable(burnin::slow_text(each)));
   if (shown < slow.size())
     say("  and {} more: cupel show {} --all\n", slow.size() - shown, node.record.node);
+}
+
+/// Of a tray of an NVL72; more than one is a finding.
+void print_domain(const record::NodeRecord& record) {
+  for (const auto& [words, fact] : {std::pair{"NVLink domain", inventory::kDomainFact},
+                                    std::pair{"NVLink domains", inventory::kSplitDomainFact}})
+    if (const auto found = record.facts.find(fact); found != record.facts.end())
+      say("\n{} {}\n", words, printable(found->second));
 }
 
 /// What it has only just passed.
@@ -265,6 +274,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
           node.record.hand_off.empty() ? "" : ", hand-off: " + node.record.hand_off);
       print_causes(node, wish.all);
       print_slow(node, wish.all);
+      print_domain(node.record);
       print_nearest(node, *compared);
       print_steps(node.record);
       print_measurements(node.record, wish.all);

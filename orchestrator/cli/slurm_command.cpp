@@ -11,7 +11,10 @@
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/seen_domains.h"
+#include "orchestrator/cli/site_store.h"
 #include "orchestrator/handoff/gres_conf.h"
+#include "orchestrator/handoff/slurm_blocks.h"
 #include "orchestrator/handoff/slurm_conf.h"
 
 namespace cupel::cli {
@@ -134,11 +137,44 @@ struct ConfOptions {
   std::string inventory = default_inventory();
   bool checks = false;
   std::string gres{};
+  std::string blocks{};  // "conf", "yaml"; empty: slurm.conf
+  std::string block_sizes{};
 };
+
+/// All that is wrong is said at once, and then nothing is printed.
+Exit print_blocks(const Context& context, const inventory::Inventory& inventory,
+                  const ConfOptions& options) {
+  std::vector<std::size_t> sizes;
+  if (!options.block_sizes.empty()) {
+    auto given = within("--block-sizes", handoff::parse_block_sizes(options.block_sizes));
+    if (!given) return print_error(context, given.error(), Exit::invalid);
+    sizes = *std::move(given);
+  }
+  const auto store = open_store_for(context, inventory);
+  if (!store) return print_error_of_store(context, store.error());
+  std::set<std::string, std::less<>> names;
+  for (const auto& node : inventory.nodes) names.insert(node.name);
+  const auto domains = seen_domains(**store, names);
+  if (!domains) return print_error_of_store(context, domains.error());
+  const auto planned = handoff::plan_blocks(inventory, *domains, std::move(sizes));
+  if (!planned.problems.empty()) {
+    std::vector<inventory::Problem> problems;
+    for (const auto& what : planned.problems) problems.push_back({{options.inventory, 0, 0}, what});
+    return print_error(context, problems);
+  }
+  const auto text = options.blocks == "yaml" ? handoff::block_topology_yaml(planned.topology)
+                                             : handoff::block_topology_conf(planned.topology);
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"topology", text}}));
+  else
+    say("{}", text);
+  return Exit::passed;
+}
 
 Exit print_conf(const Context& context, const ConfOptions& options) {
   TRY(const auto inventory, inventory_or_exit(context, options.inventory));
   if (options.checks) return check(context, inventory, options.gres);
+  if (!options.blocks.empty()) return print_blocks(context, inventory, options);
   const auto text = handoff::slurm_conf(inventory);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(boost::json::object{{"conf", text}}).c_str());
@@ -154,7 +190,8 @@ CommandRow slurm_command(Context& context) {
   CommandRow conf_row{"conf", "the NodeName, Gres and partition lines of the inventory"};
   conf_row.footer =
       "Examples: cupel slurm conf\n          cupel slurm conf --check\n          cupel slurm conf "
-      "--check --gres /etc/slurm/gres.conf";
+      "--check --gres /etc/slurm/gres.conf\n          cupel slurm conf --blocks conf > "
+      "topology.conf";
   conf_row.options = {
       {"-i,--inventory", &options->inventory,
        "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
@@ -163,6 +200,22 @@ CommandRow slurm_command(Context& context) {
        &options->gres,
        "the gres.conf to compare [beside slurm.conf]",
        {.needs = {"--check"}}},
+      {"--blocks",
+       &options->blocks,
+       "print topology/block of NVL72 racks as topology.conf (conf, Slurm 23.11) or topology.yaml "
+       "(yaml, Slurm 25.05), from the NVLink domains that runs have read",
+       {.among = {"conf", "yaml"}, .excludes = {"--check"}}},
+      {"--block-sizes",
+       &options->block_sizes,
+       "numbers of nodes, the base block first [the largest power of two below the smallest rack, "
+       "doubled up to all racks]",
+       {.check =
+            [](const std::string& text) {
+              const auto sizes = handoff::parse_block_sizes(text);
+              return sizes ? std::string{} : sizes.error().what;
+            },
+        .placeholder = "16,32",
+        .needs = {"--blocks"}}},
       json_flag(context)};
   conf_row.run = [&context, options] { return print_conf(context, *options); };
   CommandRow row{"slurm", "the lines for slurm.conf"};

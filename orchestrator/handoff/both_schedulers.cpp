@@ -70,6 +70,12 @@ Task<Result<std::string>> BothSchedulers::release(const inventory::Node& node, D
   co_return other;
 }
 
+Task<Result<void>> BothSchedulers::place(const inventory::Node& node,
+                                         const inventory::NvlinkDomain& domain, Deadline deadline) {
+  CO_TRY(co_await first_->place(node, domain, deadline));
+  co_return co_await second_->place(node, domain, deadline);
+}
+
 Task<Result<void>> BothSchedulers::reserve(const inventory::Node& node, std::string run,
                                            Deadline deadline) {
   CO_TRY(co_await first_->reserve(node, run, deadline));

@@ -18,6 +18,8 @@ class BothSchedulers : public Scheduler {
                           Deadline deadline) override;
   /// What a person holds back in one of them stays held back in both.
   Task<Result<std::string>> release(const inventory::Node& node, Deadline deadline) override;
+  Task<Result<void>> place(const inventory::Node& node, const inventory::NvlinkDomain& domain,
+                           Deadline deadline) override;
   Task<Result<void>> reserve(const inventory::Node& node, std::string run,
                              Deadline deadline) override;
   Task<Result<void>> unreserve(const inventory::Node& node, std::string run,

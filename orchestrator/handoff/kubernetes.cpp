@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "inventory/nvlink_domain.h"
 #include "inventory/read_slurm.h"
 
 namespace cupel::handoff {
@@ -91,6 +92,7 @@ Result<KubernetesNode> parse_kubernetes_node(const json::value& answer,
   node.cordoned_by_us = text_under(answer, "metadata/annotations", kCordonedBy).value_or("");
   node.labelled =
       !site.label.empty() && text_under(answer, "metadata/labels", site.label) == site.label_value;
+  node.clique = text_under(answer, "metadata/labels", kCliqueLabel).value_or("");
   const auto gpus = text_under(answer, "status/capacity", kGpus).value_or("");
   node.gpus = number<int>(gpus).value_or(0);
   const auto* found = find(answer, "spec/taints");
@@ -127,6 +129,12 @@ json::object uncordon_patch(const KubernetesNode& node, const inventory::Kuberne
   }
   if (!site.label.empty()) metadata["labels"] = {{site.label, site.label_value}};
   return patch_of(node, std::move(metadata), std::move(spec), node.other_taints);
+}
+
+json::object clique_patch(const KubernetesNode& node, const inventory::NvlinkDomain& domain) {
+  if (node.clique == domain.text()) return {};
+  return {{"metadata",
+           {{"resourceVersion", node.version}, {"labels", {{kCliqueLabel, domain.text()}}}}}};
 }
 
 json::object condition_patch(const KubernetesNode& node, const inventory::KubernetesSite& site,
@@ -276,6 +284,13 @@ Task<Result<std::string>> Kubernetes::release(const inventory::Node& node, Deadl
   CO_TRY(const auto now, co_await change(node.kubernetes_name, patch, deadline));
   if (!now.cordoned) co_return std::string{};
   co_return fmt::format("another user has cordoned {}: kubectl uncordon {}", now.name, now.name);
+}
+
+Task<Result<void>> Kubernetes::place(const inventory::Node& node,
+                                     const inventory::NvlinkDomain& domain, Deadline deadline) {
+  const Patch patch = [domain](const KubernetesNode& now) { return clique_patch(now, domain); };
+  CO_TRY(co_await change(node.kubernetes_name, patch, deadline));
+  co_return ok();
 }
 
 }  // namespace cupel::handoff

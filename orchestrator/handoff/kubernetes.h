@@ -15,6 +15,8 @@ namespace cupel::handoff {
 
 /// Why Cupel has cordoned the node; not there: it has not.
 inline constexpr std::string_view kCordonedBy = "cupel/cordoned";
+/// "CLUSTERUUID.CLIQUEID" of the node's GPUs, as NVIDIA's GPU feature discovery labels nodes.
+inline constexpr std::string_view kCliqueLabel = "nvidia.com/gpu.clique";
 
 /// What the API server says of a node. Source: Kubernetes API reference, Node v1.
 struct KubernetesNode {
@@ -30,6 +32,7 @@ struct KubernetesNode {
   std::string cordoned_by_us{};   // the annotation's value
   json::array other_taints{};     // as they are, without the site's
   int gpus = 0;                   // capacity, nvidia.com/gpu
+  std::string clique{};           // of kCliqueLabel; "": not labelled
 };
 
 /// Errors: kMalformed.
@@ -41,6 +44,8 @@ Result<KubernetesNode> parse_kubernetes_node(const json::value& answer,
 json::object cordon_patch(const KubernetesNode& node, const inventory::KubernetesSite& site,
                           std::string_view reason);
 json::object uncordon_patch(const KubernetesNode& node, const inventory::KubernetesSite& site);
+/// Of the label alone. Nothing where it is so already.
+json::object clique_patch(const KubernetesNode& node, const inventory::NvlinkDomain& domain);
 
 /// The patch of the node's status that sets the site's condition: conditions are merged by their
 /// type. `now`: in seconds since the epoch. Source: Kubernetes API reference, NodeCondition v1.
@@ -63,6 +68,10 @@ class Kubernetes : public Scheduler {
   Task<Result<void>> hold(const inventory::Node& node, std::string reason,
                           Deadline deadline) override;
   Task<Result<std::string>> release(const inventory::Node& node, Deadline deadline) override;
+  /// By kCliqueLabel. One that is there with another value is replaced: it is what the node's GPUs
+  /// were before.
+  Task<Result<void>> place(const inventory::Node& node, const inventory::NvlinkDomain& domain,
+                           Deadline deadline) override;
 
  private:
   using Patch = std::function<json::object(const KubernetesNode&)>;

@@ -8,6 +8,11 @@
 
 namespace cupel::handoff {
 
+Task<Result<void>> Scheduler::place(const inventory::Node&, const inventory::NvlinkDomain&,
+                                    Deadline) {
+  co_return ok();
+}
+
 Task<Result<void>> Scheduler::reserve(const inventory::Node&, std::string, Deadline) {
   co_return ok();
 }

@@ -9,6 +9,7 @@
 
 #include "base/task.h"
 #include "inventory/fwd.h"
+#include "inventory/nvlink_domain.h"
 
 namespace cupel::handoff {
 
@@ -48,6 +49,11 @@ class Scheduler {
   /// Marks it as qualified and lets jobs come again. Idempotent. Returns why it stays drained all
   /// the same; empty: it does not.
   virtual Task<Result<std::string>> release(const inventory::Node& node, Deadline deadline) = 0;
+
+  /// Says which NVLink domain the node's GPUs are in, where the scheduler places jobs by it.
+  /// Idempotent.
+  virtual Task<Result<void>> place(const inventory::Node& node,
+                                   const inventory::NvlinkDomain& domain, Deadline deadline);
 
   /// A reservation of the node for this run, where the site asks for one. Both idempotent.
   virtual Task<Result<void>> reserve(const inventory::Node& node, std::string run,

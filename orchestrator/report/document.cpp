@@ -66,6 +66,7 @@ void put_details(json::object& object, const NodeSummary& node) {
   object["rack"] = node.position.rack;
   object["unit"] = node.position.unit;
   object["chassis_serial"] = chassis_serial(record);
+  put_domain(object, record);
   object["gpus_with_serial"] = parts_with_serial(record, inventory::PartKind::gpu).size();
   object["serials"] = serials_json(record);
   object["checked"] = checked_json(record);

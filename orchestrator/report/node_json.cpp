@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "inventory/nvlink_domain.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/verdict_json.h"
@@ -30,6 +31,7 @@ json::object node_json(const NodeSummary& node, engine::RunId run) {
     steps.push_back(std::move(each));
   }
   object["steps"] = std::move(steps);
+  put_domain(object, record);
   object["bmc_parts"] = record::to_json(record.bmc_parts);
   json::object stages;
   for (const auto& [stage, findings] : record.findings) {
@@ -42,6 +44,13 @@ json::object node_json(const NodeSummary& node, engine::RunId run) {
   if (record.audit) object["audit"] = record::to_json(*record.audit);
   if (record.floor) object["security_floor"] = record::to_json(*record.floor);
   return object;
+}
+
+void put_domain(json::object& object, const record::NodeRecord& record) {
+  for (const auto& [key, fact] : {std::pair{"nvlink_domain", inventory::kDomainFact},
+                                  std::pair{"nvlink_domains", inventory::kSplitDomainFact}})
+    if (const auto found = record.facts.find(fact); found != record.facts.end())
+      object[key] = found->second;
 }
 
 void leave_out_unfinished(NodeSummary& node) {

@@ -17,6 +17,9 @@ boost::json::object node_json(const NodeSummary& node, engine::RunId run);
 /// criteria. In document.cpp.
 void put_details(boost::json::object& object, const NodeSummary& node);
 
+/// The NVLink domain that its GPUs report, or those that they report; nothing of a node of none.
+void put_domain(boost::json::object& object, const record::NodeRecord& record);
+
 /// Of a node in work, a step that is not over is no cause of anything.
 void leave_out_unfinished(NodeSummary& node);
 

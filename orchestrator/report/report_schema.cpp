@@ -60,6 +60,8 @@ constexpr auto kRows = std::to_array<KeyRow>({
     {"node", "rack", "text", "where it stands"},
     {"node", "unit", "whole", "the lowest unit that it fills; 0: not stated"},
     {"node", "chassis_serial", "text", "empty: not reported"},
+    {"node", "nvlink_domain", "text", "CLUSTERUUID.CLIQUEID of its GPUs", kMay},
+    {"node", "nvlink_domains", "text", "where its GPUs report several, with the GPUs", kMay},
     {"node", "gpus_with_serial", "whole", "GPUs that reported a serial number"},
     {"node", "serials", "part[]", "parts that reported a serial number"},
     {"node", "checked", "checked[]", "each criterion for each part"},

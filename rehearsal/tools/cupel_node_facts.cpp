@@ -70,6 +70,17 @@ json::array pci_of(const Host& host) {
   return all;
 }
 
+/// In the words of the real one, of a GPU of a rack.
+json::array fabric_faults(const GpuView& gpu) {
+  json::array faults;
+  if (!is_of_nvl72(gpu.model) || gpu.fabric_state != "Completed") return faults;
+  if (gpu.fabric_clique == "0")
+    faults.emplace_back("it is in no partition of its NVLink domain (clique 0)");
+  if (gpu.fabric_cluster == kNoCluster)
+    faults.emplace_back("it is in no NVLink domain (cluster UUID of zeros)");
+  return faults;
+}
+
 json::object gpu_row(const GpuView& gpu) {
   json::object row{{"index", gpu.index}, {"pci", gpu.part.pci}};
   // A GPU that is lost answers nothing at all.
@@ -94,10 +105,10 @@ json::object gpu_row(const GpuView& gpu) {
   row["nvlinks"] = std::move(links);
   row["fabric"] = json::object{{"state", lower_case(gpu.fabric_state)},
                                {"status", lower_case(gpu.fabric_status)}};
-  if (gpu.fabric_clique != "0") {
-    row["fabric"].as_object()["clique"] = 32766;
-    row["fabric"].as_object()["cluster"] = gpu.fabric_cluster;
-  }
+  auto& fabric = row["fabric"].as_object();
+  fabric["clique"] = number<std::uint32_t>(gpu.fabric_clique).value_or(0);
+  if (gpu.fabric_cluster != kNoCluster) fabric["cluster"] = gpu.fabric_cluster;
+  fabric["faults"] = fabric_faults(gpu);
   if (gpu.fabric_state.empty() || gpu.fabric_state == "N/A") row.erase("fabric");
   return row;
 }

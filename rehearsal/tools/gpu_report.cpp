@@ -52,6 +52,12 @@ constexpr auto kFields = std::to_array<GpuReportField>({
      [](GpuView& gpu, const std::string& value) { gpu.compute_mode = value; }},
     {"inforom.checksum_validation", "invalid or valid",
      [](GpuView& gpu, const std::string& value) { gpu.inforom_valid = value == "valid"; }},
+    {"fabric.cliqueId", kCount,
+     [](GpuView& gpu, const std::string& value) { gpu.fabric_clique = value; }},
+    {"fabric.clusterUuid", "another or none",
+     [](GpuView& gpu, const std::string& value) {
+       gpu.fabric_cluster = value == "none" ? std::string{kNoCluster} : domain_uuid("another rack");
+     }},
     {"serial", kNameOfGpu, [](GpuView& gpu, const std::string& value) { gpu.part.serial = value; }},
     {"uuid", kNameOfGpu, [](GpuView& gpu, const std::string& value) { gpu.part.uuid = value; }},
 });

@@ -15,18 +15,14 @@ namespace {
 
 using enum FaultKind;
 
-bool is_of_nvl72(const GpuModel& model) {
-  return model.model.starts_with("GB200") || model.model.starts_with("GB300");
-}
-
-/// Into the partition of all GPUs of the rack. Trays of one rack have one name up to the last '-'.
-/// Source: NMX-Controller manual: partition 32766 is the default one, of all GPUs.
-void join_domain(GpuView& gpu, const std::string& machine) {
-  const auto digest = sha256_hex("domain of " + machine.substr(0, machine.rfind('-')));
+/// Into the partition of all GPUs of the rack. Trays that stand in no rack of a site are of one
+/// where their names are the same up to the last '-'. Source: NMX-Controller manual: partition
+/// 32766 is the default one, of all GPUs.
+void join_domain(GpuView& gpu, const Machine& machine) {
+  const auto& name = machine.name();
   gpu.fabric_clique = "32766";
   gpu.fabric_cluster =
-      fmt::format("{}-{}-4{}-8{}-{}", digest.substr(0, 8), digest.substr(8, 4),
-                  digest.substr(12, 3), digest.substr(15, 3), digest.substr(18, 12));
+      domain_uuid(machine.rack().empty() ? name.substr(0, name.rfind('-')) : machine.rack());
 }
 
 void add_links(GpuView& gpu, const Machine& machine, const CountersCleared& cleared) {
@@ -120,6 +116,16 @@ std::string GpuView::bus_id() const {
   return id;
 }
 
+bool is_of_nvl72(const GpuModel& model) {
+  return model.model.starts_with("GB200") || model.model.starts_with("GB300");
+}
+
+std::string domain_uuid(std::string_view rack) {
+  const auto digest = sha256_hex(fmt::format("domain of {}", rack));
+  return fmt::format("{}-{}-4{}-8{}-{}", digest.substr(0, 8), digest.substr(8, 4),
+                     digest.substr(12, 3), digest.substr(15, 3), digest.substr(18, 12));
+}
+
 int GpuView::links_up() const {
   return static_cast<int>(std::ranges::count(links, true, &NvLink::up));
 }
@@ -177,7 +183,7 @@ DriverView look_at_gpus(Host& host) {
     gpu.fabric_state = manager.serves ? "Completed" : "In Progress";
     gpu.fabric_status = manager.serves ? "Success" : "N/A";
     if (gpu.model.links == 0) gpu.fabric_state = gpu.fabric_status = "N/A";
-    if (is_of_nvl72(gpu.model) && manager.serves) join_domain(gpu, machine.name());
+    if (is_of_nvl72(gpu.model) && manager.serves) join_domain(gpu, machine);
     if (gpu.remaps.pending || gpu.volatile_ecc.dram_uncorrected > 0) gpu.recovery = "Reset";
     apply_reports(gpu, machine.faults(), machine.hardware());
   }

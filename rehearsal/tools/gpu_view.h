@@ -30,6 +30,9 @@ struct RowRemaps {
   std::uint64_t low_banks = 0, empty_banks = 0;  // with few spare rows left, with none
 };
 
+/// The ClusterUUID of a GPU that is in no NVLink domain.
+inline constexpr std::string_view kNoCluster = "00000000-0000-0000-0000-000000000000";
+
 struct GpuView {
   int index = 0;  // as nvidia-smi counts: a GPU that the driver never saw has none
   Gpu part{};
@@ -53,7 +56,7 @@ struct GpuView {
   std::string fabric_state{}, fabric_status{};
   /// Of a GPU that has joined: an NVL72's are in the partition of all of the rack's GPUs; a machine
   /// that is a fabric by itself has neither, which its tools write as zeros.
-  std::string fabric_clique = "0", fabric_cluster = "00000000-0000-0000-0000-000000000000";
+  std::string fabric_clique = "0", fabric_cluster{kNoCluster};
 
   bool idle() const { return (throttle & 1) != 0; }
   std::string product() const;  // "NVIDIA H100 80GB HBM3"
@@ -61,6 +64,12 @@ struct GpuView {
   long mib() const { return static_cast<long>(part.bytes / 1048576); }
   int links_up() const;
 };
+
+/// Of a compute tray of an NVL72.
+bool is_of_nvl72(const GpuModel& model);
+
+/// The ClusterUUID of a rack's NVLink domain: always the same for the same name.
+std::string domain_uuid(std::string_view rack);
 
 struct DriverView {
   bool loaded = true;     // without its module no program finds a GPU

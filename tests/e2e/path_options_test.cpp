@@ -213,6 +213,7 @@ const std::set<std::string>& elsewhere() {
 const std::set<std::string>& no_paths() {
   static const std::set<std::string> all{"--ago",
                                          "--audit-head",
+                                         "--block-sizes",
                                          "--boot-host",
                                          "--cmdline",
                                          "--columns",

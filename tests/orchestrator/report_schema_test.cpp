@@ -55,7 +55,12 @@ class ReportSchema : public Report {
          "a01-n02",
          "gpu-facts",
          {{"by", "kim"}, {"why", "on order"}, {"because", "person"}}});
-    end("a01-n01", "gpu-facts", record::to_json(findings));
+    auto read = record::to_json(findings);
+    boost::json::object facts;
+    facts["nvlink.domain"] = "0a1b2c3d-0000-4000-8000-000000000001.32766";
+    facts["nvlink.domains"] = "as an earlier stage read them";
+    read["facts"] = facts;
+    end("a01-n01", "gpu-facts", std::move(read));
     end("a01-n01", "verdict", record::to_json(verdict));
     end("a01-n01", "hand-off", {{"slurm", "drained"}, {"reason", "gpu3"}});
     add({EventKind::run_ended});
@@ -82,6 +87,14 @@ class ReportSchema : public Report {
 
 TEST_F(ReportSchema, DescribesEveryKeyOfAReport) {
   EXPECT_EQ(faults_in(to_document(filled())), "");
+}
+
+TEST_F(ReportSchema, HasTheNvlinkDomainOfANodeThatReportsOne) {
+  const auto document = to_document(filled());
+
+  const auto& nodes = document.at("summary").at("nodes").as_array();
+  EXPECT_EQ(nodes[0].at("nvlink_domain"), "0a1b2c3d-0000-4000-8000-000000000001.32766");
+  EXPECT_FALSE(nodes[1].as_object().contains("nvlink_domain"));
 }
 
 TEST_F(ReportSchema, DescribesARunThatHasOnlyBegun) {

@@ -7,6 +7,7 @@
 #include "burnin/undo.h"
 #include "burnin/verdict_text.h"
 #include "inventory/model.h"
+#include "inventory/nvlink_domain.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "playbooks/plan.h"
@@ -73,9 +74,20 @@ StepEnd kept(const handoff::Scheduler& scheduler, const std::string& reason) {
   return done(fmt::format("kept drained in {}: {}", scheduler.name(), reason), std::move(found));
 }
 
-Task<Result<StepEnd>> give(StepEnvironment& environment, const StepRequest& request) {
+/// That all of its GPUs reported in this run.
+std::optional<inventory::NvlinkDomain> domain_of(const record::NodeRecord& record) {
+  const auto fact = record.facts.find(inventory::kDomainFact);
+  return fact == record.facts.end() ? std::nullopt : inventory::parse_nvlink_domain(fact->second);
+}
+
+/// Its domain first: jobs are placed by it as soon as the node takes any.
+Task<Result<StepEnd>> give(StepEnvironment& environment, const StepRequest& request,
+                           const record::NodeRecord& record) {
   const auto scheduler_of_node = environment.scheduler_for(request.node);
   auto& scheduler = *scheduler_of_node;
+  if (const auto domain = domain_of(record)) {
+    CO_TRY(co_await scheduler.place(request.node, *domain, request.deadline));
+  }
   CO_TRY(const auto left, co_await scheduler.release(request.node, request.deadline));
   if (!left.empty()) co_return kept(scheduler, left);
   CO_TRY(co_await wait_until_ready(environment, request));
@@ -99,11 +111,12 @@ Task<Result<StepEnd>> keep(StepEnvironment& environment, const StepRequest& requ
 
 /// Its reservation ends with the run, whatever became of the node.
 Task<Result<StepEnd>> hand_over(StepEnvironment& environment, const StepRequest& request,
-                                const burnin::Verdict& verdict) {
+                                const burnin::Verdict& verdict, const record::NodeRecord& record) {
   const auto scheduler_of_node = environment.scheduler_for(request.node);
   auto& scheduler = *scheduler_of_node;
   CO_TRY(co_await scheduler.unreserve(request.node, fmt::to_string(request.run), request.deadline));
-  if (verdict.decision == burnin::Decision::pass) co_return co_await give(environment, request);
+  if (verdict.decision == burnin::Decision::pass)
+    co_return co_await give(environment, request, record);
   co_return co_await keep(environment, request, verdict);
 }
 
@@ -168,7 +181,7 @@ Task<Result<StepEnd>> perform_hand_off(StepEnvironment& environment, const StepR
     if (!left) co_return ended_by_ssh(std::move(left).error());
     if (!left->empty()) verdict = {.causes = *std::move(left)};
   }
-  auto handed = co_await hand_over(environment, request, verdict);
+  auto handed = co_await hand_over(environment, request, verdict, record);
   if (handed) co_return handed;
   co_return ended_by(std::move(handed).error());
 }

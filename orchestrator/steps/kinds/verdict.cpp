@@ -18,6 +18,7 @@
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/peers.h"
+#include "orchestrator/steps/rack_domains.h"
 #include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/second_look.h"
 #include "orchestrator/steps/uniformity.h"
@@ -91,6 +92,8 @@ std::vector<std::string> to_compare_again(StepEnvironment& environment,
   }
   if (!environment.fleet->compared_whole.insert(request.node.profile).second) return {};
   auto nodes = nodes_that_differ(environment.inventory, request.node.profile, run);
+  for (auto& other : nodes_in_other_domains(environment.inventory, request.node.profile, run))
+    if (std::ranges::find(nodes, other) == nodes.end()) nodes.push_back(std::move(other));
   std::erase_if(nodes, [&](const std::string& name) {
     const auto& facts = run.nodes.find(name)->second.facts;
     const auto verdict = facts.find(std::string{engine::kVerdictFact});
@@ -202,6 +205,8 @@ PassesSoFar passes_so_far(const StepEnvironment& environment, const StepRequest&
     auto differences = version_differences(environment.inventory, *node, *request.run_state);
     std::ranges::move(warm_rack(environment.inventory, *node, *request.run_state),
                       std::back_inserter(differences));
+    std::ranges::move(domain_differences(environment.inventory, *node, *request.run_state),
+                      std::back_inserter(differences));
     const auto compared = burnin::compare(reference, findings_to_compare(record));
     std::ranges::move(burnin::causes_of(compared), std::back_inserter(differences));
     const auto verdict =
@@ -287,6 +292,8 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     auto versions = compare_versions(environment.inventory, request.node, run);
     differences = std::move(versions.causes);
     std::ranges::move(warm_rack(environment.inventory, request.node, run),
+                      std::back_inserter(differences));
+    std::ranges::move(domain_differences(environment.inventory, request.node, run),
                       std::back_inserter(differences));
     said = std::move(versions.said);
     said.push_back(uncompared_nodes(environment.inventory, request.node, run));

@@ -33,6 +33,12 @@ struct Recorded : Scheduler {
     done.push_back("release");
     co_return left;
   }
+  Task<Result<void>> place(const inventory::Node&, const inventory::NvlinkDomain& domain,
+                           Deadline) override {
+    if (fails) co_return Error{Code::kUnreachable, own + " does not answer"};
+    done.push_back("place " + domain.text());
+    co_return ok();
+  }
 
   std::string own;
   NodeState state{};
@@ -66,6 +72,17 @@ TEST_F(BothTest, HoldsAndReleasesInBoth) {
   EXPECT_THAT(kubernetes->done, ElementsAre("hold cupel: x", "release"));
   EXPECT_EQ(both.name(), "Slurm and Kubernetes");
   EXPECT_THAT(both.keys(), ElementsAre("Slurm", "Kubernetes"));
+}
+
+TEST_F(BothTest, SaysToBothWhichNvlinkDomainTheNodeIsIn) {
+  const inventory::NvlinkDomain domain{"0a1b2c3d-0000-4000-8000-000000000001", 5};
+
+  ASSERT_TRUE(ended(both.place(node, domain, Deadline::in(30s))));
+  EXPECT_EQ(slurm->done, kubernetes->done);
+  EXPECT_THAT(slurm->done, ElementsAre("place 0a1b2c3d-0000-4000-8000-000000000001.5"));
+
+  kubernetes->fails = true;
+  EXPECT_EQ(ended(both.place(node, domain, Deadline::in(30s))).error().code, Code::kUnreachable);
 }
 
 TEST_F(BothTest, WhatOneOfThemRefusesIsAnError) {

@@ -220,6 +220,27 @@ TEST_F(KubernetesTest, ChangesNothingWhereItIsSoAlready) {
   EXPECT_EQ(patches(), 2);
 }
 
+TEST_F(KubernetesTest, LabelsTheNodeWithTheNvlinkDomainOfItsGpusAndChangesNothingElse) {
+  const inventory::NvlinkDomain before{"0a1b2c3d-0000-4000-8000-000000000001", 5};
+  const inventory::NvlinkDomain now{"0a1b2c3d-0000-4000-8000-000000000002", 32766};
+  const auto spec = json::serialize(fake.node.at("spec"));
+  const auto placed = [&](const inventory::NvlinkDomain& domain) {
+    Kubernetes kubernetes{site()};
+    return ended(kubernetes.place(node, domain, Deadline::in(30s)));
+  };
+  const auto label = [&] { return fake.node.at("metadata").at("labels").at(kCliqueLabel); };
+
+  ASSERT_TRUE(placed(before));
+  EXPECT_EQ(label(), "0a1b2c3d-0000-4000-8000-000000000001.5");
+  ASSERT_TRUE(placed(now));
+  EXPECT_EQ(label(), "0a1b2c3d-0000-4000-8000-000000000002.32766");
+  ASSERT_TRUE(placed(now));
+
+  EXPECT_EQ(patches(), 2) << "the third time it is so already";
+  EXPECT_EQ(json::serialize(fake.node.at("spec")), spec);
+  EXPECT_EQ(fake.node.at("metadata").at("labels").at("kubernetes.io/os"), "linux");
+}
+
 TEST_F(KubernetesTest, TakesTheLabelFromANodeThatIsTestedAgain) {
   ASSERT_TRUE(release());
 
