@@ -69,10 +69,12 @@ std::string names_of(const Nodes& nodes) {
 Result<const inventory::SlurmJob*> site_job(const StepEnvironment& environment,
                                             const StepRequest& request) {
   const auto named = request.step.with.find("job");
+  const auto name = named == request.step.with.end() ? std::string{} : named->second;
   const auto& slurm = environment.inventory.slurm;
-  const auto* job = slurm && named != request.step.with.end() ? slurm->job(named->second) : nullptr;
+  const auto* job = slurm ? slurm->job(name) : nullptr;
   if (job == nullptr)
-    return Error{Code::kInvalid, "slurm: jobs: of the inventory has no such job any more"};
+    return Error{Code::kInvalid,
+                 fmt::format("slurm: jobs: of the inventory has no job '{}' any more", name)};
   return job;
 }
 
