@@ -40,9 +40,8 @@ void check_job_criterion(const inventory::Criterion& criterion, std::vector<Prob
                                                      criterion.stage)});
 }
 
-std::chrono::seconds job_limit(const burnin::Parameters& with) {
-  constexpr std::chrono::hours kOne{1};  // a limit that is none was reported by the reader
-  return burnin::duration_parameter(job_row().parameters, with, "limit").value_or(kOne);
+Result<std::chrono::seconds> job_limit(const burnin::Parameters& with) {
+  return burnin::duration_parameter(job_row().parameters, with, "limit");
 }
 
 void check_job_is_judged(const PlaybookStep& step, const inventory::Profile& profile,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "base/result.h"
 #include "burnin/job.h"
 #include "inventory/fwd.h"
 #include "inventory/problem.h"
@@ -17,8 +18,8 @@ bool is_of_job(const inventory::Criterion& criterion);
 void check_job_criterion(const inventory::Criterion& criterion,
                          std::vector<inventory::Problem>& problems);
 
-/// How long the job may run, by `with: {limit: ...}` of a step slurm-job.
-std::chrono::seconds job_limit(const burnin::Parameters& with);
+/// How long the job may run, by `with: {limit: ...}` of a step slurm-job. Errors: kInvalid.
+Result<std::chrono::seconds> job_limit(const burnin::Parameters& with);
 
 /// A job that no criterion judges proves nothing.
 void check_job_is_judged(const PlaybookStep& step, const inventory::Profile& profile,

@@ -125,7 +125,9 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cable
     plan.expected = inventory::time_of_baseline(profile, step.kind == StepKind::node_firmware);
     deadline += 2 * plan.expected;
   } else if (step.kind == StepKind::slurm_job) {
-    plan.expected = job_limit(step.with);
+    const auto limit = job_limit(step.with);
+    if (!limit) problems.push_back({step.where, limit.error().what});
+    plan.expected = limit.value_or(plan.expected);
     deadline += plan.expected;
     check_job_is_judged(step, profile, problems);
   } else if (step.kind == StepKind::stage) {

@@ -149,7 +149,7 @@ class SlurmJobStep : public ::testing::Test {
     std::vector<const inventory::Node*> members;
     for (std::size_t i = 0; count > 1 && i < count; ++i) members.push_back(&inventory_.nodes[i]);
     return {run_,
-            inventory_.nodes[0],
+            inventory_.nodes[first_],
             std::move(members),
             step_,
             1,
@@ -193,6 +193,7 @@ class SlurmJobStep : public ::testing::Test {
   inventory::Inventory inventory_{};
   playbooks::PlannedStep step_{};
   engine::RunId run_{};
+  std::size_t first_ = 0;
   engine::Stop stop_ = engine::Stop::no;
   std::string path_{}, handle_{};
   std::vector<std::string> waited_{};
@@ -245,7 +246,7 @@ TEST_F(SlurmJobStep, GivesTheJobNothingOfOurEnvironment) {
 
 TEST_F(SlurmJobStep, SubmitsNothingWhereSlurmWasGivenNoneOfItsNodes) {
   install_fakes();
-  hand_over("n1", "drained");
+  first_ = 2;
 
   const auto end = perform(1);
 
@@ -423,10 +424,10 @@ class RealSlurmJob : public SlurmJobStep {
         "n[1-2]", "NodeName=n[1-2] CPUs=1 RealMemory=500 State=UNKNOWN\n");
     inventory_.slurm->configuration = slurm_->configuration();
   }
-  StepEnvironment patient() {
-    auto environment = SlurmJobStep::environment();
-    environment.ask_job_every = 500ms;
-    return environment;
+  StepEnvironment asking_every(std::chrono::milliseconds pause) {
+    auto real = environment();
+    real.ask_job_every = pause;
+    return real;
   }
   std::unique_ptr<testing::LoopbackSlurm> slurm_{};
 };
@@ -435,7 +436,7 @@ TEST_F(RealSlurmJob, RunsOnBothNodesAndItsNumbersComeBack) {
   write("accept.sh",
         "#!/bin/sh\necho on $SLURM_JOB_NODELIST\necho \"{\\\"nodes\\\": $SLURM_JOB_NUM_NODES}\"\n",
         0700);
-  NodeSteps steps{patient()};
+  NodeSteps steps{asking_every(500ms)};
   asio::io_context io;
 
   const auto end = run_to_end(io, steps.perform(request(2)));
@@ -448,13 +449,13 @@ TEST_F(RealSlurmJob, RunsOnBothNodesAndItsNumbersComeBack) {
 
 TEST_F(RealSlurmJob, IsEndedWhileItRuns) {
   write("accept.sh", "#!/bin/sh\nexec sleep 600\n", 0700);
-  NodeSteps steps{patient()};
+  NodeSteps steps{asking_every(500ms)};
   asio::io_context io;
   std::optional<Result<void>> ended;
   on_waiting = [&](const std::string& what) {
     if (!what.contains("(RUNNING)") || ended) return;
     asio::io_context other;
-    ended = run_to_end(other, NodeSteps{patient()}.abort(request(2, handle_)));
+    ended = run_to_end(other, NodeSteps{asking_every(5s)}.abort(request(2, handle_)));
   };
 
   const auto end = run_to_end(io, steps.perform(request(2)));

@@ -12,6 +12,7 @@ namespace cupel::playbooks {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kWhole = R"(playbook: p
@@ -71,9 +72,11 @@ class SlurmJobPlan : public ::testing::Test {
             .at_least = 1,
             .where = {"profile.yaml", 7, 5}};
   }
-  std::optional<Plan> plan() {
+  std::optional<Plan> plan(std::string_view limit = "90m") {
     problems_.clear();
-    const auto playbook = read(kWhole).playbook;
+    std::string text{kWhole};
+    text.replace(text.find("90m"), 3, limit);
+    const auto playbook = read(text).playbook;
     return make_plan(*playbook, inventory_, {&inventory_.nodes[0], &inventory_.nodes[1]},
                      problems_);
   }
@@ -97,6 +100,13 @@ TEST_F(SlurmJobPlan, IsOneStepOfAllNodesThatMayWaitAnHourAndThenRunToItsLimit) {
   EXPECT_TRUE(step.once);
   EXPECT_EQ(step.expected, 90min);
   EXPECT_EQ(step.deadline, 150min);
+}
+
+TEST_F(SlurmJobPlan, RefusesALimitOfSecondsAndOfMonths) {
+  for (const auto* limit : {"59s", "8d"}) {
+    EXPECT_FALSE(plan(limit)) << limit;
+    EXPECT_THAT(to_string(problems_), AllOf(HasSubstr("book.yaml:6:5: "), HasSubstr("limit")));
+  }
 }
 
 TEST_F(SlurmJobPlan, NeedsAJobOfTheInventory) {

@@ -111,7 +111,8 @@ class JobRun {
 
   /// Errors: kCancelled, kStorage; those of SlurmJobs, where it certainly was not submitted.
   Task<Result<void>> submit() {
-    handoff::JobOrder order{.name = name_, .limit = playbooks::job_limit(request_.step.with)};
+    CO_TRY(const auto limit, playbooks::job_limit(request_.step.with));
+    handoff::JobOrder order{.name = name_, .limit = limit};
     for (const auto* node : shared_.given) order.nodes.push_back(node->slurm_name);
     request_.waiting("sbatch");
     auto submitted = co_await jobs_.submit(std::move(order), until_);
