@@ -99,6 +99,11 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
   for (const auto& pdu : inventory.pdus) authority(pdu.trust, pdu.where);
   if (const auto& slurm = inventory.slurm; slurm && slurm->rest)
     files.check(slurm->rest->ca, slurm->where);
+  if (const auto& slurm = inventory.slurm)
+    for (const auto& job : slurm->jobs) {
+      files.check(job.script, job.where);
+      files.check(job.results, job.where);
+    }
   if (const auto& kubernetes = inventory.kubernetes) files.check(kubernetes->ca, kubernetes->where);
   if (const auto& images = inventory.images) {
     files.check(images->manifest, images->where);

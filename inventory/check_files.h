@@ -16,10 +16,10 @@ struct NvlRack;
 /// are run (cmd:) and which machines are burned. Each fault with the command that helps.
 std::vector<Problem> check_inventory_files(const std::filesystem::path& file);
 
-/// The keys and authorities that the nodes, PDUs, Slurm, Kubernetes and UFM name, the manifest of
-/// firmware images with its key and certificate, the folder of images that machines boot, the
-/// fabric's cables and forwarding tables, and the security floor, each once. One that is not there
-/// is the reader's problem.
+/// The keys and authorities that the nodes, PDUs, Slurm, Kubernetes and UFM name, the scripts of
+/// Slurm's jobs with the folders of their results, the manifest of firmware images with its key and
+/// certificate, the folder of images that machines boot, the fabric's cables and forwarding tables,
+/// and the security floor, each once. One that is not there is the reader's problem.
 std::vector<Problem> check_named_files(const Inventory& inventory);
 
 /// A file with a secret is there, is not open to others (mode 0600 or 0400), and nobody but us and

@@ -36,6 +36,10 @@ constexpr std::string_view word_of(Named what) {
       return "breaker name";
     case Named::partition:
       return "partition";
+    case Named::job:
+      return "job name";
+    case Named::reservation:
+      return "reservation";
     case Named::feature:
       return "feature";
     case Named::gpu_type:

@@ -18,6 +18,8 @@ enum class Named {
   pdu,
   breaker,
   partition,
+  job,
+  reservation,
   feature,
   gpu_type,
   user,

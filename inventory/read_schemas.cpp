@@ -33,7 +33,7 @@ criteria: {node-facts: [{measure: memory.total, at_least: 1, unit: GiB, remedy: 
 )";
 
 constexpr std::string_view kWholeInventory = R"(site: everything
-slurm: {partition: gpu, features: [x], configuration: /etc/slurm/slurm.conf, reservation: true, rest: {url: "https://x", user: x, token: "env:X", ca: x.pem}}
+slurm: {partition: gpu, features: [x], configuration: /etc/slurm/slurm.conf, reservation: true, rest: {url: "https://x", user: x, token: "env:X", ca: x.pem}, jobs: [{name: x, script: x.sh, results: x, partition: gpu, reservation: x}]}
 kubernetes: {server: "https://x", token: "env:X", ca: x.pem, label: x=y, taint: x, condition: X}
 rooms: [{name: hall, watts: 1000000}]
 racks:

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
+#include <tuple>
 
 #include "base/never_null.h"
 #include "base/paths.h"
@@ -75,6 +76,59 @@ SlurmRest read_rest(const YamlValue& value, const Folder& folder, const std::str
   return rest;
 }
 
+/// A file or folder of a job. It is in a command line of sbatch, which takes % in the name of an
+/// output for a pattern.
+std::string job_path(YamlFields& fields, std::string_view key, const Folder& folder) {
+  const auto written = fields.required(key);
+  if (written.empty()) return {};
+  auto path = path_from(folder, written).string();
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:";
+  if (path.find_first_not_of(kPlain) != path.npos)
+    fields.report(fields.place(key),
+                  fmt::format("{} must be a path of letters, digits and /._-+@:", key));
+  return path;
+}
+
+SlurmJob read_job(const YamlValue& value, const Folder& folder, const std::string& file,
+                  Problems& problems) {
+  YamlFields fields{value, "job", file, problems};
+  SlurmJob job;
+  job.where = fields.place();
+  job.name = fields.required("name");
+  job.script = job_path(fields, "script", folder);
+  job.results = job_path(fields, "results", folder);
+  job.partition = fields.text("partition").value_or("");
+  job.reservation = fields.text("reservation").value_or("");
+  const std::array named{std::tuple{"name", Named::job, &job.name},
+                         std::tuple{"partition", Named::partition, &job.partition},
+                         std::tuple{"reservation", Named::reservation, &job.reservation}};
+  for (const auto& [key, what, text] : named)
+    if (const auto fault = text->empty() ? std::nullopt : fault_in_name(what, *text))
+      fields.report(fields.place(key), *fault);
+  if (!job.script.empty())
+    if (const auto why = why_no_file(job.script)) fields.report(fields.place("script"), *why);
+  fields.finish();
+  return job;
+}
+
+void read_jobs(YamlFields& fields, const Folder& folder, const std::string& file, SlurmSite& slurm,
+               Problems& problems) {
+  constexpr std::size_t kMostJobs = 100;
+  const auto list = fields.list("jobs");
+  if (list.size() > kMostJobs)
+    return fields.report(fields.place("jobs"), fmt::format("more than {} jobs", kMostJobs));
+  for (const auto& value : list) {
+    auto job = read_job(value, folder, file, problems);
+    if (!job.name.empty() && slurm.job(job.name) != nullptr)
+      fields.report(job.where, fmt::format("there are two jobs '{}'", job.name));
+    slurm.jobs.push_back(std::move(job));
+  }
+  if (slurm.rest && !slurm.jobs.empty())
+    fields.report(fields.place("jobs"),
+                  "jobs are submitted by sbatch, and never by slurmrestd: leave out jobs, or rest");
+}
+
 void read_slurm(const YamlValue& value, const Folder& folder, Inventory& into, Problems& problems) {
   YamlFields fields{value, "slurm", into.file, problems};
   SlurmSite slurm;
@@ -93,6 +147,7 @@ void read_slurm(const YamlValue& value, const Folder& folder, Inventory& into, P
   if (slurm.rest && slurm.reservation)
     fields.report(fields.place("reservation"),
                   "slurmrestd offers no reservations: leave out reservation, or rest");
+  read_jobs(fields, folder, into.file, slurm, problems);
   fields.finish();
   into.slurm = std::move(slurm);
 }
@@ -141,6 +196,11 @@ void read_kubernetes(const YamlValue& value, const Folder& folder, Inventory& in
 }
 
 }  // namespace
+
+const SlurmJob* SlurmSite::job(std::string_view name) const {
+  const auto found = std::ranges::find(jobs, name, &SlurmJob::name);
+  return found == jobs.end() ? nullptr : &*found;
+}
 
 bool is_subdomain(std::string_view text) {
   constexpr std::size_t kLongest = 253;

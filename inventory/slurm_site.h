@@ -3,6 +3,7 @@
 // nodes. Read by read_slurm.h.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inventory/problem.h"
@@ -20,6 +21,17 @@ struct SlurmRest {
   std::string ca{};                  // PEM file; empty: the system's authorities
 };
 
+/// A batch script of the site's, which a run submits on nodes that it has handed over (the step
+/// slurm-job). It stands here and not in a playbook: no request can name another file.
+struct SlurmJob {
+  std::string name{};         // as a playbook says it
+  std::string script{};       // absolute
+  std::string results{};      // folder that this machine and the nodes share, absolute
+  std::string partition{};    // empty: the site's
+  std::string reservation{};  // empty: none
+  Place where{};
+};
+
 /// How the site's Slurm wants its nodes.
 struct SlurmSite {
   std::string partition = "gpu";
@@ -27,7 +39,11 @@ struct SlurmSite {
   std::string configuration{};          // SLURM_CONF; empty: the environment's
   std::optional<SlurmRest> rest{};      // nothing: scontrol is asked
   bool reservation = false;             // a node is in one of its own while it is tested
+  std::vector<SlurmJob> jobs{};
   Place where{};
+
+  /// nullptr if there is none of that name.
+  const SlurmJob* job(std::string_view name) const;
 };
 
 /// How the site's Kubernetes wants its nodes.

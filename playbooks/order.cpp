@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.h"
@@ -26,12 +27,21 @@ class Check {
     check_verdict(step);
     if (complete_) check_conditions(step);
     if (complete_) check_claims(step);
-    if (step.together != Together::alone && step.kind != StepKind::stage)
+    if (step.together != Together::alone && step.kind != StepKind::stage &&
+        step.kind != StepKind::slurm_job)
       report(step, fmt::format("'{}' is done to each machine by itself; only a stage can be done "
                                "together",
                                step.name));
     check_group(step);
     learn(step);
+  }
+
+  /// Once all steps were looked at.
+  void end() {
+    if (complete_ && unjudged_job_ != nullptr)
+      report(*unjudged_job_,
+             fmt::format("'{}' needs a verdict and a hand-off behind it, both with as: NAME",
+                         unjudged_job_->name));
   }
 
  private:
@@ -58,8 +68,12 @@ class Check {
     const bool judges = step.kind == StepKind::verdict;
     if (complete_ && step.kind == StepKind::hand_off && !judged_)
       report(step, "hand-off must come after verdict: nothing is handed over that was not judged");
-    if (judged_ && !judges && step.kind != StepKind::hand_off && step.kind != StepKind::power_off &&
-        step.kind != StepKind::approval)
+    if (step.kind == StepKind::slurm_job) return check_job(step);
+    const bool acts = !judges && step.kind != StepKind::hand_off &&
+                      step.kind != StepKind::power_off && step.kind != StepKind::approval;
+    if (unjudged_job_ != nullptr && acts)
+      report(step, fmt::format("'{}' after hand-off: jobs may run on the node by now", step.name));
+    else if (judged_ && acts)
       report(step, fmt::format("'{}' after verdict would not be judged", step.name));
     const bool waits = !left_for_the_run(step.when).empty();
     if (waits && (judges || step.kind == StepKind::hand_off))
@@ -67,6 +81,20 @@ class Check {
                                "out must be judged too",
                                step.name));
     judged_ = judged_ || judges;
+    if (step.kind != StepKind::hand_off) return;
+    handed_over_ = true;
+    unjudged_job_ = nullptr;
+  }
+
+  /// What it finds on a node that has been handed over takes another verdict, and another hand-off.
+  void check_job(const PlaybookStep& step) {
+    if (complete_ && !handed_over_)
+      report(step,
+             fmt::format("'{}' must come after hand-off: Slurm starts jobs only on nodes that "
+                         "it was given",
+                         step.name));
+    judged_ = false;
+    unjudged_job_ = &step;
   }
 
   void check_conditions(const PlaybookStep& step) {
@@ -116,7 +144,8 @@ class Check {
   std::vector<std::string> resources_{};
   std::set<std::string> names_{};
   std::vector<std::string_view> facts_{}, measures_{};
-  bool judged_ = false;
+  bool judged_ = false, handed_over_ = false;
+  const PlaybookStep* unjudged_job_ = nullptr;  // that no hand-off follows yet
 };
 
 }  // namespace
@@ -124,6 +153,7 @@ class Check {
 void check_order(const Playbook& playbook, bool complete, std::vector<Problem>& problems) {
   Check check{playbook, complete, problems};
   for (const auto& step : playbook.steps) check.step(step);
+  check.end();
 }
 
 }  // namespace cupel::playbooks

@@ -23,6 +23,7 @@
 #include "inventory/yaml.h"
 #include "playbooks/format.h"
 #include "playbooks/group.h"
+#include "playbooks/job_steps.h"
 #include "playbooks/left_out.h"
 #include "playbooks/read_parameters.h"
 #include "playbooks/roll_out.h"
@@ -41,6 +42,10 @@ constexpr std::chrono::seconds kLookLimit{20};
 void check_criteria(const Profile& profile, std::vector<Problem>& problems) {
   for (const auto& criterion : profile.criteria) {
     const auto* stage = burnin::stage(criterion.stage);
+    if (is_of_job(criterion)) {
+      check_job_criterion(criterion, problems);
+      continue;
+    }
     if (stage == nullptr) {
       std::vector<std::string_view> known;
       for (const auto& each : burnin::stages()) known.push_back(each.name);
@@ -119,6 +124,12 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cable
   } else if (writes_firmware(step)) {
     plan.expected = inventory::time_of_baseline(profile, step.kind == StepKind::node_firmware);
     deadline += 2 * plan.expected;
+  } else if (step.kind == StepKind::slurm_job) {
+    const auto limit = job_limit(step.with);
+    if (!limit) problems.push_back({step.where, limit.error().what});
+    plan.expected = limit.value_or(plan.expected);
+    deadline += plan.expected;
+    check_job_is_judged(step, profile, problems);
   } else if (step.kind == StepKind::stage) {
     plan.job = job_of(step, profile, problems);
     if (plan.job) {
@@ -366,6 +377,7 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
   plan.limits = playbook.limits;
   check_conditions(playbook, inventory, problems);
   check_feeds(playbook, nodes, problems);
+  check_jobs(playbook, inventory, problems);
   std::map<std::string, Steps> shared;
   std::set<std::string> checked;
   std::set<std::string_view> cabled;

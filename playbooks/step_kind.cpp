@@ -58,6 +58,15 @@ constexpr std::array kOs{
     ParameterRow{"network_drop", ParameterRow::Kind::word,
                  "the EFI boot order leaves the network out", "no", kYesNo}};
 constexpr std::array kBootRam{kRam, kWays};
+constexpr std::array kSlurmJob{ParameterRow{"job", ParameterRow::Kind::text,
+                                            "the job, by its name in the inventory's slurm: jobs"},
+                               ParameterRow{"limit",
+                                            ParameterRow::Kind::duration,
+                                            "how long it may run once it has started",
+                                            "1h",
+                                            {},
+                                            60,
+                                            604800}};
 
 // While a machine starts, its fans run at full speed and all of its memory is trained: more than
 // idle, far less than loaded.
@@ -185,6 +194,18 @@ constexpr std::array kRows{
                 .deadline = {.base = minutes{5}},
                 .touches_slurm = true,
                 .always = true},
+    StepKindRow{.kind = StepKind::slurm_job,
+                .name = "slurm-job",
+                .summary = "submit a batch script of the site's to Slurm on the nodes that were "
+                           "handed over, and judge the numbers that it prints",
+                .expected = {.base = minutes{1}},
+                // So long it may wait for its nodes; its own limit comes on top.
+                .deadline = {.base = hours{1}},
+                .parameters = kSlurmJob,
+                .touches_slurm = true,
+                .once = true,
+                .load = 1,
+                .measures = true},
     StepKindRow{.kind = StepKind::approval,
                 .name = "approval",
                 .summary = "wait until an operator approves",

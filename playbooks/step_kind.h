@@ -29,6 +29,7 @@ enum class StepKind {
   audit,
   verdict,
   hand_off,
+  slurm_job,
   approval
 };
 
@@ -66,6 +67,8 @@ struct StepKindRow {
   double load = 0;
   std::span<const std::string_view> facts = {};  // what conditions of later steps may ask
   bool proves = false;  // without it a verdict lacks evidence; of a stage the profile decides
+  /// Gives numbers of its own, which criteria under its name judge as those of a stage.
+  bool measures = false;
 };
 
 /// In the order in which a run usually meets them; `stage` is not among them: it is said as `stage:

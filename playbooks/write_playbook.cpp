@@ -98,6 +98,19 @@ json::object step_json(const PlaybookStep& step) {
   return object;
 }
 
+/// The sizes of the first waves, and whether one node of each rack follows them.
+std::string waves_text(const std::vector<int>& canary) {
+  std::string text;
+  json::array sizes;
+  for (const int size : canary) {
+    if (size == kOnePerRack) text += "one_per_rack: \"yes\"\n";
+    if (size == kOneWrittenPerRack) text += "one_per_rack: images\n";
+    if (size > 0) sizes.emplace_back(size);
+  }
+  if (!sizes.empty()) text += fmt::format("canary: {}\n", json::serialize(sizes));
+  return text;
+}
+
 }  // namespace
 
 std::string write_playbook(const Playbook& playbook) {
@@ -105,6 +118,8 @@ std::string write_playbook(const Playbook& playbook) {
       fmt::format("playbook: {}\ndescription: {}\n", json::serialize(json::value(playbook.name)),
                   json::serialize(json::value(playbook.description)));
   if (playbook.nodes_at_once > 0) text += fmt::format("max_parallel: {}\n", playbook.nodes_at_once);
+  if (playbook.priority != 0) text += fmt::format("priority: {}\n", playbook.priority);
+  text += waves_text(playbook.canary);
   if (!playbook.limits.empty()) {
     json::object limits;
     for (const auto& [name, count] : playbook.limits) limits[name] = count;

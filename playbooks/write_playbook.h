@@ -8,8 +8,8 @@
 namespace cupel::playbooks {
 
 /// YAML with one line for each step, from which parse_playbook() reads the same steps, name,
-/// description and limits. Parameters are filled in already and are not written; a step without a
-/// deadline of its own has none. Pure.
+/// description, limits, priority and waves. Parameters are filled in already and are not written; a
+/// step without a deadline of its own has none. Pure.
 std::string write_playbook(const Playbook& playbook);
 
 }  // namespace cupel::playbooks

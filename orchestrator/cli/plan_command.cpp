@@ -9,12 +9,14 @@
 #include "orchestrator/cli/plan_images.h"
 #include "orchestrator/cli/plan_needs.h"
 #include "orchestrator/cli/plan_options.h"
+#include "orchestrator/cli/plan_prefer.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/controller/plan_json.h"
 #include "orchestrator/report/summary.h"
 #include "playbooks/left_out.h"
+#include "playbooks/write_playbook.h"
 
 namespace cupel::cli {
 namespace {
@@ -47,17 +49,35 @@ void print(const playbooks::Plan& plan, const Forecast& forecast, const ssh::Pro
   say("\ntime line\n{}\n{}\n{}", time_line(forecast), power_plot(forecast), bottleneck(forecast));
 }
 
-Exit show_plan(const Context& context, const PlanOptions& options) {
-  TRY(const auto planned, planned_or_exit(context, options));
+struct Wish {
+  PlanOptions plan{};
+  std::string preference{};  // empty: the playbook as it is
+  bool as_playbook = false;
+};
+
+Exit show_plan(const Context& context, const Wish& wish) {
+  TRY(const auto planned, planned_or_exit(context, wish.plan));
+  std::optional<report::Ranking> ranking;
+  if (!wish.preference.empty()) {
+    auto ranked = prefer(*planned, preference_of(wish.preference));
+    if (!ranked) return print_error(context, ranked.error(), Exit::invalid);
+    ranking = *std::move(ranked);
+  }
+  if (wish.as_playbook) {
+    say("{}", playbooks::write_playbook(planned->playbook));
+    return Exit::passed;
+  }
   const auto forecast = engine::forecast(planned->plan, planned->inventory);
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
   if (context.json) {
     auto object = controller::plan_json(planned->plan, forecast);
     object["needs"] = needs_json(planned->plan, shelf);
     object["images"] = images_json(planned->plan, planned->inventory, context.state);
+    if (ranking) object["preference"] = preference_json(*ranking);
     say("{}\n", boost::json::serialize(object));
   } else {
     print(planned->plan, forecast, shelf);
+    if (ranking) say("\n{}", preference_text(*ranking));
     say("{}", images_text(planned->plan, planned->inventory, context.state));
   }
   std::fflush(stdout);
@@ -73,10 +93,21 @@ Exit show_plan(const Context& context, const PlanOptions& options) {
 }  // namespace
 
 CommandRow plan_command(Context& context) {
-  auto options = std::make_shared<PlanOptions>();
+  auto options = std::make_shared<Wish>();
   CommandRow row{"plan", "the steps of a run and their duration; touches nothing"};
   row.footer = "Example: cupel plan new-rack --nodes rack:a01";
-  row.options = joined<OptionRow>({plan_options(*options), {json_flag(context)}});
+  row.options = joined<OptionRow>(
+      {plan_options(options->plan),
+       {{"--prefer",
+         &options->preference,
+         "order and trim loads by how much of what fails in fleets they show for their time: time "
+         "keeps the fewest minutes that show nine tenths of it, coverage all that show anything",
+         {.among = {"time", "coverage"}}},
+        {"--as-playbook",
+         &options->as_playbook,
+         "print the ordered and trimmed playbook, for cupel run, and no plan",
+         {.excludes = {"--json"}, .needs = {"--prefer"}}},
+        json_flag(context)}});
   row.run = [&context, options] { return show_plan(context, *options); };
   return row;
 }

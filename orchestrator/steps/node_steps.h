@@ -60,6 +60,8 @@ struct StepEnvironment {
   std::shared_ptr<os::BootInterface> boot{};
   /// So often a BMC that writes firmware is asked how far it is.
   std::chrono::milliseconds ask_update_every{5000};
+  /// So often Slurm is asked for a job of ours.
+  std::chrono::milliseconds ask_job_every{10'000};
   /// So a BMC is asked while a machine restarts.
   bmc::Pace pace{};
   /// The programs that stages run on nodes. nullptr: the controller has none.

@@ -15,7 +15,7 @@ std::span<const StepType> step_types() {
       kinds::ssh_wait(),         kinds::stage(),        kinds::audit(),
       kinds::verdict(),          kinds::hand_off(),     kinds::approval(),
       kinds::machine_settings(), kinds::os(),           kinds::boot_ram(),
-      kinds::node_firmware(),
+      kinds::node_firmware(),    kinds::slurm_job(),
   };
   return kTypes;
 }

@@ -48,11 +48,19 @@ std::string evidence_of_source(const NodeRecord& record, const std::string& sour
   return newest;
 }
 
+/// A step that is no stage and has numbers of its own: none where the node had no part in it.
+bool has_own_numbers(const NodeRecord& record, const StepRecord& step) {
+  const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
+  return kind != nullptr && kind->measures && record.findings.contains(step.name);
+}
+
 /// Stages that ran to their end and told something: only those can be judged by numbers.
 std::set<std::string, std::less<>> stages_reported(const NodeRecord& record) {
   std::set<std::string, std::less<>> reported;
   for (const auto& step : record.steps)
-    if (step.outcome == "done" && burnin::stage(step.name) != nullptr) reported.insert(step.name);
+    if (step.outcome == "done" &&
+        (burnin::stage(step.name) != nullptr || has_own_numbers(record, step)))
+      reported.insert(step.name);
   for (const auto& name : record.companions)
     if (!record.findings.at(name).measurements.empty()) reported.insert(name);
   // What a log said stands, whatever came of the stage; where it is not reported there is no number
@@ -385,7 +393,7 @@ bool would_prove(const inventory::Profile& profile, const StepRecord& step) {
     return std::ranges::find(profile.criteria, burnin::base_name(step.name),
                              &inventory::Criterion::stage) != profile.criteria.end();
   const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
-  return kind == nullptr || kind->proves;
+  return kind == nullptr || kind->proves || kind->measures;
 }
 
 /// Whether that it was skipped leaves the node unproven. What the playbook itself left out, by its

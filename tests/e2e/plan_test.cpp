@@ -57,6 +57,30 @@ TEST_F(PlanTest, DrawsTheTimeLineAndThePowerAndNamesWhatHoldsTheRunUp) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("held up by "), HasSubstr("breaker r1/p1/b1")));
 }
 
+TEST_F(PlanTest, OrdersAndTrimsLoadsByWhatTheyShowForTheirTime) {
+  const auto site = site_with_breaker(650);
+
+  const auto shown = site->run({"plan", "soak.yaml", "--prefer", "coverage"});
+  const auto json = site->run({"plan", "soak.yaml", "--prefer", "time", "--json"});
+  const auto written = site->run({"plan", "soak.yaml", "--prefer", "coverage", "--as-playbook"});
+  site->write("trimmed.yaml", written.out);
+  const auto checked = site->run({"playbook", "check", "trimmed.yaml"});
+
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("time line"), HasSubstr("of 100 parts that fail"),
+                               HasSubstr("0.0 escape by what is left out")));
+  const auto reported = parse_json(json.out);
+  ASSERT_TRUE(reported) << json.out << json.err;
+  const auto& steps = reported->at("preference").at("steps").as_array();
+  ASSERT_EQ(steps.size(), 1);
+  EXPECT_EQ(steps[0].at("step").as_string(), "cpu-memory");
+  EXPECT_GT(reported->at("preference").at("whole").to_number<double>(), 0);
+  EXPECT_EQ(written.status, 0) << written.err;
+  EXPECT_THAT(written.out, HasSubstr("\"stage\":\"cpu-memory\""));
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_NE(site->run({"plan", "soak.yaml", "--as-playbook"}).status, 0) << "of no preference";
+}
+
 TEST_F(PlanTest, TellsProgramsTheSame) {
   const auto site = site_with_breaker(650);
 

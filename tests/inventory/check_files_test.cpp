@@ -37,6 +37,26 @@ TEST(CheckFiles, OfTheFabricAreTheSitesAlone) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(CheckFiles, OfSlurmsJobsAreTheSitesAlone) {
+  std::string folder = (std::filesystem::temp_directory_path() / "cupel-files-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const auto script = folder + "/accept.sh", results = folder + "/results";
+  std::ofstream{script} << "x";
+  std::filesystem::create_directory(results);
+  Inventory inventory;
+  inventory.slurm.emplace().jobs = {{.name = "nccl", .script = script, .results = results}};
+  EXPECT_TRUE(check_named_files(inventory).empty());
+
+  for (const auto& file : {script, results}) {
+    ::chmod(file.c_str(), 0777);
+    EXPECT_THAT(check_named_files(inventory),
+                ElementsAre(Field("what", &Problem::what,
+                                  HasSubstr(file + " can be changed by other users"))));
+    ::chmod(file.c_str(), 0700);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(CheckFiles, NameAManifestAndAKeyOfImagesThatAreNotThere) {
   std::string folder = (std::filesystem::temp_directory_path() / "cupel-files-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);

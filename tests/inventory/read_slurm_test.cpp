@@ -163,6 +163,35 @@ TEST(ReadSlurm, NeverShowsATokenThatStandsInTheFile) {
               ::testing::Not(HasSubstr("eyJhbGciOi")));
 }
 
+TEST(ReadSlurm, ReadsTheJobsThatRunsMaySubmit) {
+  const auto slurm = read(site("slurm: {jobs: [{name: nccl, script: /etc/hostname, results: out, "
+                               "reservation: bringup}]}"))
+                         .slurm;
+
+  ASSERT_TRUE(slurm);
+  ASSERT_NE(slurm->job("nccl"), nullptr);
+  EXPECT_EQ(slurm->job("nccl")->script, "/etc/hostname");
+  EXPECT_EQ(slurm->job("nccl")->results, "/srv/site/out");
+  EXPECT_EQ(slurm->job("nccl")->partition, "");
+  EXPECT_EQ(slurm->job("nccl")->reservation, "bringup");
+  EXPECT_EQ(slurm->job("hpl"), nullptr);
+}
+
+TEST(ReadSlurm, RefusesJobsThatSbatchWouldMisunderstand) {
+  const auto problems =
+      reported(site("slurm: {jobs: [{name: a, script: /etc/hostname, results: /r/%j}, "
+                    "{name: a, script: /etc, results: /r, partition: 'a,b'}, {name: '-x'}]}"));
+
+  for (const auto* fault :
+       {"results must be a path of letters, digits and /._-+@:", "there are two jobs 'a'",
+        "/etc is a folder, a pipe or a device: name a file", "partition 'a,b'", "job name '-x'",
+        "script", "results"})
+    EXPECT_THAT(problems, HasSubstr(fault));
+  EXPECT_THAT(reported(site("slurm: {rest: {url: 'unix:/x'}, jobs: [{name: a, script: "
+                            "/etc/hostname, results: /r}]}")),
+              HasSubstr("jobs are submitted by sbatch, and never by slurmrestd"));
+}
+
 TEST(ReadSlurm, KnowsWhatKubernetesTakesForAKeyAndAValue) {
   for (const auto* key : {"x", "nvidia.com/gpu.ok", "a/B_c-d.e"})
     EXPECT_TRUE(is_kubernetes_key(key)) << key;

@@ -50,6 +50,8 @@ TEST(WritePlaybook, GivesBackEveryStepOfEveryShippedPlaybook) {
       EXPECT_EQ(one.claims, other.claims) << one.name;
     }
     EXPECT_EQ(again->limits, read->limits);
+    EXPECT_EQ(again->canary, read->canary);
+    EXPECT_EQ(again->priority, read->priority);
     EXPECT_EQ(again->description, read->description);
   }
   EXPECT_GT(books, 5);

@@ -22,6 +22,7 @@ StepType stage();
 StepType audit();
 StepType verdict();
 StepType hand_off();
+StepType slurm_job();
 StepType approval();
 
 }  // namespace cupel::steps::kinds

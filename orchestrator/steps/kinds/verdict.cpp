@@ -7,6 +7,7 @@
 #include <map>
 
 #include "burnin/criteria/compared_causes.h"
+#include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "inventory/model.h"
 #include "orchestrator/engine/command.h"
@@ -236,6 +237,14 @@ Task<Result<std::optional<SecondLook>>> to_look_again(StepEnvironment& environme
   co_return look_beside_others(*environment.fleet, request, events_of);
 }
 
+/// Jobs of the site may run on it by now: it is measured no more.
+bool is_given_away(const record::NodeRecord& record) {
+  return std::ranges::any_of(record.steps, [](const record::StepRecord& step) {
+    const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
+    return kind != nullptr && kind->kind == playbooks::StepKind::slurm_job;
+  });
+}
+
 StepEnd sent_back(const SecondLook& look) { return done(look.words(), to_json(look)); }
 
 /// What a verdict took from outside the node's record, to make it again (`cupel verdict`).
@@ -314,7 +323,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
   auto verdict =
       decide(environment.inventory.profile_of(request.node), record, std::move(differences));
   if (looked) leave_open_what_is_new(*looked, verdict);
-  if (whole && !looked) {
+  if (whole && !looked && !is_given_away(record)) {
     CO_TRY(const auto look, co_await to_look_again(environment, request, comparison, verdict));
     if (look) co_return sent_back(*look);
   }

@@ -1,0 +1,171 @@
+#include "orchestrator/handoff/slurm_job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "base/process.h"
+#include "base/text.h"
+
+namespace cupel::handoff {
+namespace {
+
+constexpr std::chrono::seconds kJobPatience{20};
+constexpr std::size_t kMostJobs = 100, kLongestWord = 80, kMostOutput = 1u << 20;
+constexpr int kNoSuchProgram = 127;  // of env(1)
+
+bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool is_job_id(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// What the tool wrote, on one line.
+std::string words_of_tool(const ProcessOutcome& outcome) {
+  constexpr std::size_t kMostShown = 300;
+  std::string words;
+  for (const auto line : lines(outcome.error.empty() ? outcome.output : outcome.error))
+    if (const auto said = printable(trimmed(line)); !said.empty())
+      words += (words.empty() ? "" : "; ") + said;
+  return shortened(words, kMostShown);
+}
+
+/// Source: slurm_errno.h (22.05), SLURMCTLD_COMMUNICATIONS_*; squeue and sbatch retry by
+/// themselves.
+Error error_of_tool(const std::string& tool, const ProcessOutcome& outcome) {
+  if (outcome.exit_status == kNoSuchProgram)
+    return {Code::kUnsupported, fmt::format("there is no {} here: install slurm-client", tool)};
+  const auto words = words_of_tool(outcome);
+  const auto text = lower_case(words);
+  for (const auto* away : {"unable to contact", "connection refused", "communication", "timed out"})
+    if (text.find(away) != text.npos)
+      return {Code::kUnreachable, fmt::format("slurmctld does not answer {}: {}", tool, words)};
+  return {Code::kFailed,
+          fmt::format("{} ended with exit status {}: {}", tool, outcome.exit_status, words)};
+}
+
+std::string user_id() { return std::to_string(::geteuid()); }
+
+}  // namespace
+
+bool SlurmJobState::waits() const {
+  constexpr std::array<std::string_view, 6> kWaiting{"PENDING",      "CONFIGURING", "REQUEUED",
+                                                     "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"};
+  return is_one_of(kWaiting, state);
+}
+
+bool SlurmJobState::over() const {
+  constexpr std::array<std::string_view, 9> kOver{"COMPLETED", "FAILED",    "CANCELLED",
+                                                  "TIMEOUT",   "NODE_FAIL", "PREEMPTED",
+                                                  "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
+  return is_one_of(kOver, state);
+}
+
+bool SlurmJobState::is_hopeless() const {
+  constexpr std::array<std::string_view, 11> kNever{
+      "BadConstraints",     "PartitionTimeLimit", "PartitionNodeLimit", "PartitionConfig",
+      "InvalidAccount",     "InvalidQOS",         "AccountNotAllowed",  "QOSNotAllowed",
+      "ReservationDeleted", "JobHeldAdmin",       "JobHeldUser"};
+  return waits() && is_one_of(kNever, reason);
+}
+
+std::vector<SlurmJobState> parse_job_states(std::string_view printed) {
+  std::vector<SlurmJobState> found;
+  for (const auto line : lines(printed)) {
+    const auto parts = split(line, '|');
+    if (parts.size() != 3 || !is_job_id(trimmed(parts[0])) || found.size() == kMostJobs) continue;
+    // "CANCELLED by 1000" of sacct.
+    const auto state = words(parts[1]);
+    if (state.empty()) continue;
+    found.push_back({.id = shortened(trimmed(parts[0]), kLongestWord),
+                     .state = shortened(printable(state.front()), kLongestWord),
+                     .reason = shortened(printable(trimmed(parts[2])), kLongestWord)});
+  }
+  std::ranges::stable_sort(
+      found, {}, [](const SlurmJobState& job) { return std::pair{job.id.size(), job.id}; });
+  return found;
+}
+
+std::string SlurmJobs::output_of(std::string_view name) const {
+  return fmt::format("{}/{}.out", job_.results, name);
+}
+
+Task<Result<std::string>> SlurmJobs::ask(std::vector<std::string> argv, Deadline deadline) {
+  const auto* path = std::getenv("PATH");
+  ProcessRequest request;
+  request.output_limit = kMostOutput;
+  request.argv = {"env", "-i", fmt::format("PATH={}", path == nullptr ? "/usr/bin:/bin" : path)};
+  const auto* environment = std::getenv("SLURM_CONF");
+  const auto configuration = !site_.configuration.empty() ? site_.configuration
+                             : environment != nullptr     ? std::string{environment}
+                                                          : std::string{};
+  if (!configuration.empty()) request.argv.push_back("SLURM_CONF=" + configuration);
+  const auto tool = argv.front();
+  for (auto& each : argv) request.argv.push_back(std::move(each));
+  auto outcome = co_await run_process(std::move(request), deadline.sooner(kJobPatience));
+  if (!outcome) co_return std::move(outcome).error().within(tool);
+  if (outcome->exit_status != 0) co_return error_of_tool(tool, *outcome);
+  co_return std::move(outcome->output);
+}
+
+Task<Result<void>> SlurmJobs::submit(JobOrder order, Deadline deadline) {
+  const auto output = output_of(order.name);
+  const auto& partition = job_.partition.empty() ? site_.partition : job_.partition;
+  const auto minutes = std::chrono::ceil<std::chrono::minutes>(order.limit).count();
+  std::vector<std::string> argv{"sbatch",
+                                "--parsable",
+                                "--no-requeue",
+                                "--job-name=" + order.name,
+                                "--comment=submitted by cupel",
+                                fmt::format("--nodes={}", order.nodes.size()),
+                                fmt::format("--nodelist={}", fmt::join(order.nodes, ",")),
+                                "--partition=" + partition,
+                                fmt::format("--time={}", minutes),
+                                "--output=" + output,
+                                "--chdir=" + job_.results};
+  if (!job_.reservation.empty()) argv.push_back("--reservation=" + job_.reservation);
+  argv.push_back(job_.script);
+  CO_TRY(co_await ask(std::move(argv), deadline));
+  co_return ok();
+}
+
+Task<Result<std::vector<SlurmJobState>>> SlurmJobs::find(std::string name, Deadline deadline) {
+  std::vector<std::string> argv{"squeue",         "--noheader",
+                                "--states=all",   "--user=" + user_id(),
+                                "--name=" + name, "--format=%A|%T|%r"};
+  CO_TRY(const auto printed, co_await ask(std::move(argv), deadline));
+  auto found = parse_job_states(printed);
+  if (!found.empty()) co_return found;
+  std::vector<std::string> kept{"sacct",
+                                "--noheader",
+                                "--parsable2",
+                                "--allocations",
+                                "--user=" + user_id(),
+                                "--name=" + name,
+                                "--starttime=now-30days",
+                                "--format=JobIDRaw,State,Reason"};
+  const auto accounted = co_await ask(std::move(kept), deadline);
+  // A site without accounting, or without its tool, has no more to say.
+  if (!accounted) co_return found;
+  co_return parse_job_states(*accounted);
+}
+
+Task<Result<std::string>> SlurmJobs::end_of_output(std::string name, std::size_t most,
+                                                   Deadline deadline) {
+  std::vector<std::string> argv{"tail", "-c", std::to_string(most), "--", output_of(name)};
+  return ask(std::move(argv), deadline);
+}
+
+Task<Result<void>> SlurmJobs::cancel(std::string name, Deadline deadline) {
+  std::vector<std::string> argv{"scancel", "--user=" + user_id(), "--name=" + name};
+  CO_TRY(co_await ask(std::move(argv), deadline));
+  co_return ok();
+}
+
+}  // namespace cupel::handoff
