@@ -103,6 +103,9 @@ Task<int> start_sanitize(ProcessPtr process, Drive drive, std::string word) {
   co_return 0;
 }
 
+/// As "%#x" of printf.
+std::string hex(int number) { return number == 0 ? "0" : fmt::format("{:#x}", number); }
+
 Task<int> sanitize_log(ProcessPtr process, Drive drive) {
   auto& machine = process->host.machine();
   if (is_old(machine, drive))
@@ -112,12 +115,12 @@ Task<int> sanitize_log(ProcessPtr process, Drive drive) {
   const auto now = process->now();
   const auto text = fmt::format(
       "Sanitize Progress                      (SPROG) :  {}\n"
-      "Sanitize Status                        (SSTAT) :  {:#x}\n"
-      "Sanitize Command Dword 10 Information (SCDW10) :  {:#x}\n"
+      "Sanitize Status                        (SSTAT) :  {}\n"
+      "Sanitize Command Dword 10 Information (SCDW10) :  {}\n"
       "Estimated Time For Overwrite                   :  4294967295 (No time period reported)\n"
       "Estimated Time For Block Erase                 :  90\n"
       "Estimated Time For Crypto Erase                :  13\n",
-      erase.progress(now), erase.status(now), erase.action);
+      erase.progress(now), hex(erase.status(now)), hex(erase.action));
   co_await process->say(text);
   co_return 0;
 }
