@@ -29,8 +29,10 @@ std::optional<std::uint64_t> count_in(const JsonValue& object, std::string_view 
 
 std::optional<double> bytes_in(const JsonValue& object, std::string_view key) {
   const auto* value = object.find(key);
-  const auto* bytes = value == nullptr ? nullptr : value->number();
-  return bytes == nullptr ? std::nullopt : std::optional{*bytes};
+  if (value == nullptr) return std::nullopt;
+  if (const auto* bytes = value->number()) return *bytes;
+  // 128 bits: some versions write them as a text.
+  return value->text() == nullptr ? std::nullopt : number<double>(*value->text());
 }
 
 /// Of name spaces that are not attached nothing shows but the capacity that they take.
