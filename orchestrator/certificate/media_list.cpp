@@ -29,11 +29,9 @@ json::array media_json(const record::NodeRecord& record) {
   json::array all;
   const auto ended = report::utc(erase_ended(record));
   for (const auto& medium : burnin::media_in(record.facts)) {
-    json::object object{{"serial", medium.serial},
-                        {"name", medium.drive},
-                        {"model", medium.model},
-                        {"result", medium.result},
-                        {"at", ended}};
+    json::object object{{"serial", medium.serial},      {"name", medium.drive},
+                        {"model", medium.model},        {"result", medium.result},
+                        {"seen_by", "the node itself"}, {"at", ended}};
     if (medium.result == "erased") {
       object["method"] = medium.method;
       object["technique"] = medium.technique;

@@ -11,6 +11,7 @@ using enum FaultKind;
 using ::testing::HasSubstr;
 
 const burnin::Parameters kErase{{"erase", "yes"}};
+constexpr double kSpeed = 1000;  // each tool has 120 s to answer
 
 std::string why_not(const burnin::Findings& findings, std::string_view drive) {
   for (const auto& each : findings.measurements)
@@ -31,7 +32,7 @@ const DriveErase& erase_of(Bench& bench, std::size_t drive) {
 }
 
 TEST(Sanitize, ErasesEachDriveThatIsNotInUseAndSaysHow) {
-  Bench bench;
+  Bench bench{{}, kSpeed};
 
   const auto found = found_by(bench, "sanitize", kErase);
 
@@ -50,7 +51,7 @@ TEST(Sanitize, ErasesEachDriveThatIsNotInUseAndSaysHow) {
 }
 
 TEST(Sanitize, OnlyLooksUntilItIsToErase) {
-  Bench bench;
+  Bench bench{{}, kSpeed};
 
   const auto found = found_by(bench, "sanitize");
 
@@ -62,7 +63,7 @@ TEST(Sanitize, OnlyLooksUntilItIsToErase) {
 }
 
 TEST(Sanitize, BeginsNoEraseTwice) {
-  Bench bench;
+  Bench bench{{}, kSpeed};
   ASSERT_TRUE(found_by(bench, "sanitize", kErase));
   const auto began = erase_of(bench, 1).began;
 
@@ -74,7 +75,7 @@ TEST(Sanitize, BeginsNoEraseTwice) {
 }
 
 TEST(Sanitize, FollowsOneThatAJobHasLeftRunning) {
-  Bench bench;
+  Bench bench{{}, kSpeed};
   ASSERT_EQ(bench.sh("nvme sanitize /dev/nvme2 --sanact=2").status, 0);
   const auto began = erase_of(bench, 2).began;
 
@@ -89,7 +90,8 @@ TEST(Sanitize, FollowsOneThatAJobHasLeftRunning) {
 TEST(Sanitize, NamesTheDriveThatFailsOrIsLockedOrCannot) {
   Bench bench{{{.kind = nvme_no_sanitize, .part = "nvme3"},
                {.kind = nvme_sanitize_fails, .part = "nvme4"},
-               {.kind = nvme_sanitize_locked, .part = "nvme5"}}};
+               {.kind = nvme_sanitize_locked, .part = "nvme5"}},
+              kSpeed};
 
   const auto found = found_by(bench, "sanitize", kErase);
 
@@ -105,7 +107,7 @@ TEST(Sanitize, NamesTheDriveThatFailsOrIsLockedOrCannot) {
 }
 
 TEST(Sanitize, ClearsADriveThatCannotPurgeItselfWhereThatIsEnough) {
-  Bench bench{{{.kind = nvme_no_sanitize, .part = "nvme3"}}};
+  Bench bench{{{.kind = nvme_no_sanitize, .part = "nvme3"}}, kSpeed};
 
   const auto found = found_by(bench, "sanitize", {{"erase", "yes"}, {"method", "any"}});
 
@@ -116,7 +118,7 @@ TEST(Sanitize, ClearsADriveThatCannotPurgeItselfWhereThatIsEnough) {
 }
 
 TEST(Sanitize, ThatIsSkippedErasesNothingAndKeepsTheReason) {
-  Bench bench;
+  Bench bench{{}, kSpeed};
 
   const auto found = found_by(bench, "sanitize", {{"skip", "break-fix RMA 4711"}});
 
