@@ -15,7 +15,6 @@
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "inventory/criterion.h"
-#include "inventory/expected_parts.h"
 #include "inventory/profile.h"
 
 namespace cupel::burnin {

@@ -215,8 +215,8 @@ Work<bool> look_at_sanitize(Node& node, Erasure& erasure) {
 Work<bool> verify_erasure(Node& node, Erasure& erasure) {
   for (const auto& space : erasure.spaces) {
     // The kernel still has the partitions of the table that is gone.
-    co_await node.programs.run(
-        {.argv = {"blockdev", "--rereadpt", space.device}, .limit = kAskLimit});
+    const Command again{.argv = {"blockdev", "--rereadpt", space.device}, .limit = kAskLimit};
+    co_await node.programs.run(again);
     const auto found = co_await signatures(node, space);
     if (!found.empty()) {
       erasure.fail("after its erase " + found);
