@@ -18,7 +18,23 @@ constexpr const char* kErase =
 constexpr const char* kAny =
     R"({"drives":["nvme0"],"erase":true,"purge":false,"skip":"","limit":60})";
 
-/// One drive, nvme0. Its sanitize ends at once as `ends` says; its log then stands in a file.
+/// Its log is a list of a status and a command in a line each; what was read is gone, but for the
+/// last.
+constexpr std::string_view kNvme = R"sh(case $1 in
+  id-ctrl) echo "$id" ;;
+  sanitize-log)
+    { read -r status; read -r command; rest=$(cat); } <"$at/log"
+    printf 'Sanitize Progress (SPROG) :  65535\nSanitize Status (SSTAT) :  %s\n' "$status"
+    printf 'Sanitize Command Dword 10 Information (SCDW10) :  %s\n' "$command"
+    if [ -n "$rest" ]; then printf '%s\n' "$rest" >"$at/log"; fi ;;
+  sanitize)
+    echo "$@" >>"$at/calls"
+    if [ "$ends" != none ]; then printf "$ends\n%s\n" "${3#--sanact=}" >"$at/log"; fi
+    exit "$exits" ;;
+  format) echo "$@" >>"$at/calls" ;;
+esac)sh";
+
+/// One drive, nvme0.
 class Drive {
  public:
   Drive() {
@@ -71,34 +87,8 @@ class Drive {
 
  private:
   void add_nvme() const {
-    const auto at = files.root();
-    tools.add(
-        "nvme",
-        "case $1 in\n"
-        "  id-ctrl) echo '" +
-            id_ +
-            "' ;;\n"
-            "  sanitize-log) { read status; read command; } <" +
-            at +
-            "/log\n"
-            "    printf 'Sanitize Progress (SPROG) :  65535\\nSanitize Status (SSTAT) :  %s\\n"
-            "Sanitize Command Dword 10 Information (SCDW10) :  %s\\n' $status $command\n"
-            "    if [ $status = 0x2 ]; then printf '0x101\\n%s\\n' $command >" +
-            at +
-            "/log; fi ;;\n"
-            "  sanitize) echo \"$@\" >>" +
-            at +
-            "/calls\n"
-            "    if [ " +
-            ends_ + " != none ]; then printf '" + ends_ + "\\n%s\\n' ${3#--sanact=} >" + at +
-            "/log; fi\n"
-            "    exit " +
-            std::to_string(exit_status_) +
-            " ;;\n"
-            "  format) echo \"$@\" >>" +
-            at +
-            "/calls ;;\n"
-            "esac");
+    tools.add("nvme", "at=" + files.root() + "\nid='" + id_ + "'\nends='" + ends_ +
+                          "'\nexits=" + std::to_string(exit_status_) + "\n" + std::string{kNvme});
   }
   std::string id_{}, ends_ = "0x101";
   int exit_status_ = 0;
@@ -141,7 +131,7 @@ TEST(SanitizeStage, TakesTheBestThatTheControllerCan) {
 
 TEST(SanitizeStage, BeginsNoneWhereOneRunsOrNothingWasWrittenSince) {
   const Drive runs, done;
-  runs.log("0x2", "2");
+  runs.log("0x2\n2\n0x101", "2");
   done.log("0x101", "4");
 
   EXPECT_EQ(why_not(runs.run()), "it was erased");
@@ -178,6 +168,16 @@ TEST(SanitizeStage, NeverTakesAFailedOrUnreadOneForAnErase) {
   const auto output = left.run();
   EXPECT_THAT(why_not(output), HasSubstr("after its erase blkid finds on it"));
   EXPECT_EQ(value_of(*burnin::parsed("sanitize", output), "nvme.sanitize.failed", "nvme0"), 1);
+}
+
+TEST(SanitizeStage, TakesNoEndThatTheLogHasOfTheEraseBefore) {
+  Drive drive;
+  drive.sanitize_ends(R"(0x1\n4\n0x2\n4\n0x3)");
+
+  const auto output = drive.run();
+
+  EXPECT_THAT(why_not(output), HasSubstr("the drive reports that its sanitize failed"));
+  EXPECT_EQ(drive.calls(), "sanitize /dev/nvme0 --sanact=4\n");
 }
 
 TEST(SanitizeStage, TouchesNoDriveInUseOrOfAnotherSerialNumber) {

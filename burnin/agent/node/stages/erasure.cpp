@@ -11,6 +11,7 @@ namespace {
 using burnin::SanitizeLog;
 
 constexpr std::chrono::seconds kAskLimit{120};
+constexpr int kMostLooks = 5;
 constexpr std::array kActions{Technique{"sanitize cryptographic erase", 4, 0},
                               Technique{"sanitize block erase", 2, 0},
                               Technique{"sanitize overwrite", 3, 0}};
@@ -85,7 +86,17 @@ Work<bool> look_at_earlier(Node& node, Erasure& erasure) {
   erasure.technique = earlier;
   erasure.wanted = false;
   erasure.waits = erasure.began = true;  // the log that ends the wait is the evidence
+  erasure.seen_running = running;
   co_return true;
+}
+
+/// A log may lag behind the command, and still tell of the erase before: without having seen the
+/// drive at work only an end with nothing written since is taken at once, any other after some
+/// looks.
+bool counts(Erasure& erasure, const SanitizeLog& log) {
+  const bool fresh =
+      log.is_done() && log.is_untouched() && log.action() == erasure.technique.action;
+  return !erasure.began || erasure.seen_running || fresh || ++erasure.looks >= kMostLooks;
 }
 
 void take_end(Erasure& erasure, const SanitizeLog& log) {
@@ -203,10 +214,11 @@ Work<bool> look_at_sanitize(Node& node, Erasure& erasure) {
   const auto read = co_await read_log(node, erasure.path);
   if (!read.log) co_return false;  // asked again, until the stage's limit
   if (read.log->state() == SanitizeLog::kRunning) {
-    erasure.began = true;
+    erasure.began = erasure.seen_running = true;
     erasure.percent = read.log->percent();
     co_return false;
   }
+  if (!counts(erasure, *read.log)) co_return false;
   node.lines.evidence("sanitize-log", erasure.drive, read.command, read.ran);
   take_end(erasure, *read.log);
   co_return true;

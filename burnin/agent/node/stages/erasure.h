@@ -50,6 +50,8 @@ struct Erasure {
   bool wanted = false;                    // nothing speaks against its erase so far
   bool waits = false;                     // for its sanitize log
   bool began = false;                     // the drive has taken the command
+  bool seen_running = false;              // and its log has said so
+  int looks = 0;                          // since then, at a log that has not
   double percent = 0;
 
   void fail(std::string reason) {

@@ -13,7 +13,7 @@
 namespace cupel::agent {
 namespace {
 
-constexpr std::chrono::seconds kLook{5};
+constexpr std::chrono::milliseconds kFirstLook{250}, kLastLook{5'000};  // doubled each time
 constexpr std::uint64_t kMostLimit = 7 * 86'400;
 constexpr std::size_t kMostReason = 200;  // bytes
 constexpr std::array<std::string_view, 5> kOtherDisks{"sd", "vd", "hd", "mmcblk", "pmem"};
@@ -65,6 +65,7 @@ void give_up_waiting(Erasures& all) {
 
 Work<bool> follow_all(Node& node, const Order& order, Erasures& all) {
   const auto begun = node.clock.now();
+  auto span = kFirstLook;
   while (true) {
     for (auto& each : all)
       if (each.waits) co_await look_at_sanitize(node, each);
@@ -72,7 +73,8 @@ Work<bool> follow_all(Node& node, const Order& order, Erasures& all) {
     if (!any_waits(all)) co_return true;
     if (passed >= order.limit) break;
     node.lines.phase("sanitize", std::chrono::duration<double>{passed}.count());
-    co_await node.clock.pause(node.clock.until_next_look(kLook));
+    co_await node.clock.pause(node.clock.until_next_look(span));
+    span = std::min(2 * span, kLastLook);
   }
   give_up_waiting(all);
   co_return false;
