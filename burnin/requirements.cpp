@@ -20,6 +20,7 @@ constexpr std::string_view kLacks = "cupel-lacks: ", kNoRoot = "cupel-no-root",
 
 constexpr std::array kPackages{
     ToolPackage{"blkid", "util-linux", "util-linux", ""},
+    ToolPackage{"blockdev", "util-linux", "util-linux", ""},
     ToolPackage{"dmidecode", "dmidecode", "dmidecode", ""},
     ToolPackage{"fio", "fio", "fio", ""},
     ToolPackage{"ib_read_bw", "perftest", "perftest", ""},
@@ -29,6 +30,7 @@ constexpr std::array kPackages{
     ToolPackage{"lldpctl", "lldpd", "lldpd", ""},
     ToolPackage{"lsblk", "util-linux", "util-linux", ""},
     ToolPackage{"numactl", "numactl", "numactl", ""},
+    ToolPackage{"nvme", "nvme-cli", "nvme-cli", ""},
     ToolPackage{"perfquery", "infiniband-diags", "infiniband-diags", ""},
     ToolPackage{"smartctl", "smartmontools", "smartmontools", ""},
     ToolPackage{"stress-ng", "stress-ng", "stress-ng", ""},

@@ -9,6 +9,7 @@
 #include "burnin/cpu/cpu_memory.h"
 #include "burnin/disk/disk.h"
 #include "burnin/disk/nvme.h"
+#include "burnin/disk/sanitize.h"
 #include "burnin/disk/storage.h"
 #include "burnin/fabric/cable_stage.h"
 #include "burnin/fabric/nccl_stage.h"
@@ -63,6 +64,8 @@ std::span<const Stage> stages() {
       psu(),
       settings(),
       settings_restore(),
+      // Before a machine leaves.
+      sanitize(),
       // Between nodes.
       roce(),
       tcp_pair(),

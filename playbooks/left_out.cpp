@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "burnin/disk/media.h"
 #include "burnin/group_stage.h"
 #include "burnin/stage.h"
 #include "burnin/undo.h"
@@ -80,7 +81,8 @@ std::string why_left_out(const PlaybookStep& step, const inventory::Profile& pro
   const bool of_the_host = burnin::stage(name)->lists == burnin::Lists::parts;
   // Whoever changes something must see that it was changed: without criteria that is an error
   // anywhere.
-  const bool changes = burnin::undo_of(name) != nullptr || burnin::undone_by(name) != nullptr;
+  const bool changes = burnin::undo_of(name) != nullptr || burnin::undone_by(name) != nullptr ||
+                       burnin::erases_media(name);
   if (judged || of_the_host || changes) return {};
   return fmt::format("profile '{}' has no GPUs and no criteria for it", profile.name);
 }

@@ -175,6 +175,12 @@ constexpr std::array kRows{
                 .once = true,
                 .restarts = true,
                 .load = kStarting},
+    StepKindRow{.kind = StepKind::bmc_clear,
+                .name = "bmc-clear",
+                .summary = "clear the BMC's event log once it is kept as evidence, and list its "
+                           "accounts",
+                .expected = {.base = seconds{20}},
+                .deadline = {.base = minutes{10}, .bmc_restart = 1}},
     StepKindRow{.kind = StepKind::audit,
                 .name = "audit",
                 .summary = "compare what was seen with the profile, part by part",

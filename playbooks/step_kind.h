@@ -25,6 +25,7 @@ enum class StepKind {
   power_cycle,
   ssh_wait,
   node_firmware,
+  bmc_clear,
   stage,
   audit,
   verdict,

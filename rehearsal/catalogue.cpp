@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 3> kFollows{"host-restart", "bmc-restart"
 constexpr std::array<std::string_view, 2> kRecoveries{"none", "previous-image"};
 constexpr std::array kPlaybooks{CataloguePlaybook::new_rack, CataloguePlaybook::fabric,
                                 CataloguePlaybook::firmware, CataloguePlaybook::os};
-constexpr std::array kNeeds{Needs::burn_in, Needs::fabric, Needs::firmware, Needs::os};
+constexpr std::array kNeeds{Needs::burn_in, Needs::fabric, Needs::firmware, Needs::os,
+                            Needs::sanitize};
 
 std::string one_of(YamlFields& fields, std::string_view key,
                    std::span<const std::string_view> known, std::string otherwise) {

@@ -17,6 +17,8 @@ std::string_view to_string(Needs needs) {
       return "firmware";
     case Needs::os:
       return "os";
+    case Needs::sanitize:
+      return "sanitize";
   }
   __builtin_unreachable();
 }

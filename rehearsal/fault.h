@@ -72,6 +72,9 @@ enum class FaultKind {
   nvme_missing,
   nvme_worn,
   nvme_slow_link,
+  nvme_no_sanitize,
+  nvme_sanitize_fails,
+  nvme_sanitize_locked,
   disk_slow,
   disk_errors,
   disk_full,
@@ -161,6 +164,7 @@ enum class Needs {
   fabric,    // tests between nodes
   firmware,  // the roll-out of firmware and settings
   os,        // the installation of an operating system
+  sanitize,  // the erase of drives before a machine leaves
 };
 std::string_view to_string(Needs needs);
 

@@ -127,6 +127,13 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "its SMART log says so much of its life is used"},
     {nvme_slow_link, "nvme-slow-link", Part::drive, "gen? width?", nothing,
      "its PCIe link trained below its generation or width"},
+    {nvme_no_sanitize, "nvme-no-sanitize", Part::drive, "", sanitize,
+     "its controller has neither sanitize nor cryptographic erase: format alone, with user data "
+     "erase"},
+    {nvme_sanitize_fails, "nvme-sanitize-fails", Part::drive, "", sanitize,
+     "its sanitize ends at 40 %, and its log says failed"},
+    {nvme_sanitize_locked, "nvme-sanitize-locked", Part::drive, "", sanitize,
+     "it refuses sanitize and format: locked down before the system started"},
     {disk_slow, "disk-slow", Part::drive, "share?", nothing,
      "it gives this share of its speed (a tenth)"},
     {disk_errors, "disk-errors", Part::drive, "", nothing, "reads and writes fail"},

@@ -2,6 +2,7 @@
 // One simulated machine: its hardware, its power, its boots. State changes only by events in time;
 // who wants to know of them subscribes. Everything of a machine lives on one loop. Not its BMC,
 // which sees no more of it than managed_system.h, not its operating system.
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "inventory/fwd.h"
 #include "rehearsal/console.h"
+#include "rehearsal/drive_erase.h"
 #include "rehearsal/managed_system.h"
 #include "rehearsal/node_spec.h"
 #include "rehearsal/physics/fabric.h"
@@ -72,6 +74,9 @@ class Machine : public ManagedSystem {
   void load_staged_firmware(const std::string& component);
   /// Images that were handed to a part and not yet written: by part, the version.
   std::map<std::string, std::string>& downloaded_firmware() { return downloaded_; }
+
+  /// What each drive's erase of itself has come to, by its serial number.
+  std::map<std::string, DriveErase>& drive_erases() { return drive_erases_; }
 
   Power power() const override { return power_; }
   using ManagedSystem::reported_power;
@@ -164,6 +169,7 @@ class Machine : public ManagedSystem {
   std::vector<std::pair<std::string, std::string>> exchanged_;  // in their order
   std::map<std::string, std::string> staged_;                   // the same, that does not run yet
   std::map<std::string, std::string> downloaded_;
+  std::map<std::string, DriveErase> drive_erases_{};
   std::vector<Fault> planted_;
   std::vector<Fault> faults_;  // of the planted ones, those that are there now
   Identity identity_;

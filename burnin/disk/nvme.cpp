@@ -9,12 +9,12 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/agent_stage.h"
+#include "burnin/disk/drive_names.h"
 #include "burnin/disk/fio.h"
 #include "burnin/node/drive_health.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "inventory/criterion.h"
-#include "inventory/expected_parts.h"
 #include "inventory/profile.h"
 
 namespace cupel::burnin {
@@ -72,28 +72,6 @@ constexpr double kUsual = 2e9,
                  kSick = 20e6;  // bytes a second: for the ETA, and what counts as hung
 constexpr std::size_t kMostDrives = 256;
 
-bool is_drive_name(std::string_view name) {
-  const auto digits = name.starts_with("nvme") ? name.substr(4) : std::string_view{};
-  return !digits.empty() && digits.size() <= 4 && number<int>(digits).has_value() &&
-         digits.find_first_not_of("0123456789") == digits.npos;
-}
-
-/// None for all.
-Result<json::array> drives_of(const Parameters& parameters) {
-  const auto written = text_parameter(kParameters, parameters, "drives");
-  json::array names;
-  if (written == "all") return names;
-  for (const auto piece : split(written, ',')) {
-    const auto name = trimmed(piece);
-    if (!is_drive_name(name) || names.size() == kMostDrives)
-      return Error{Code::kInvalid,
-                   fmt::format("drives must be all, or names like nvme0,nvme1, not '{}'",
-                               shortened(printable(written), 80))};
-    names.emplace_back(name);
-  }
-  return names;
-}
-
 Result<std::string> raw_of(const Parameters& parameters, bool all) {
   const std::string raw{text_parameter(kParameters, parameters, "raw")};
   if (std::ranges::find(kRawWords, std::string_view{raw}) == kRawWords.end())
@@ -106,7 +84,7 @@ Result<std::string> raw_of(const Parameters& parameters, bool all) {
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto drives, drives_of(parameters));
+  TRY(const auto drives, drive_names(text_parameter(kParameters, parameters, "drives")));
   TRY(const auto raw, raw_of(parameters, drives.empty()));
   TRY(auto size, size_parameter(kParameters, parameters, "size"));
   TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
@@ -413,12 +391,6 @@ bool has_wrong_blocks(const Findings& findings) {
   });
 }
 
-bool expects_drives(const Profile& profile) {
-  return std::ranges::any_of(profile.parts, [](const inventory::ExpectedParts& each) {
-    return each.kind == inventory::PartKind::nvme && each.count > 0;
-  });
-}
-
 /// All that was printed, by cupel-node, or by the shell script of a job that an earlier version
 /// started. Views of the output, or of `agent`.
 struct Answer {
@@ -513,7 +485,8 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
     TRY(auto read, read_agent_output(kStage, output, {}));
     return read ? answer_of(*std::move(read)) : answer_of_script(output);
   }();
-  if (!answer && answer.error().what == kNoDrive && !expects_drives(profile)) return no_drives();
+  if (!answer && answer.error().what == kNoDrive && expected_drives(profile) == 0)
+    return no_drives();
   if (!answer) return answer.error();
   return judged(profile, *answer);
 }

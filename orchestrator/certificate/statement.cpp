@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/utc.h"
 #include "burnin/stage.h"
+#include "orchestrator/certificate/media_list.h"
 #include "orchestrator/certificate/unique_keys.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/serials.h"
@@ -174,6 +175,7 @@ json::object node_json(const NodeSummary& node, const Issue& issue, json::object
   object["hand_off"] = record.hand_off.empty() ? "none" : record.hand_off;
   object["chassis_seen_by"] = chassis_seen_by(record);
   object["parts"] = parts_json(record);
+  if (auto media = media_json(record); !media.empty()) object["media"] = std::move(media);
   object["versions"] = versions_json(record);
   object["criteria"] = criteria_json(record, sources);
   object["evidence_sha256"] = evidence_json(record);
@@ -326,7 +328,14 @@ Result<CertifiedNode> read_node(const json::value& value, std::vector<KeptJourna
     return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};
   TRY(count_criteria(*criteria, node));
   TRY(read_kept(value, node, journals));
+  TRY(node.media, read_media(value, node.node));
   if (node.decision != "pass") return node;
+  const auto left = std::ranges::find_if(
+      node.media, [](const CertifiedMedium& each) { return each.result != "erased"; });
+  if (left != node.media.end())
+    return Error{Code::kMalformed, fmt::format("it says that {} passed, and its medium {} was not "
+                                               "erased",
+                                               node.node, left->serial)};
   if (node.criteria == 0)
     return Error{Code::kMalformed,
                  fmt::format("it says that {} passed, and has no criterion of it", node.node)};

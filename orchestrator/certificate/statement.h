@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "orchestrator/certificate/media_list.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::certificate {
@@ -55,6 +56,7 @@ struct CertifiedNode {
   std::size_t criteria = 0;           // that were checked, those of kept runs included
   std::vector<engine::RunId> kept{};  // earlier runs whose evidence stands in part
   std::size_t not_met = 0;
+  std::vector<CertifiedMedium> media{};
 };
 
 /// The journal of an earlier run whose evidence stands.

@@ -296,6 +296,19 @@ boost::json::value to_json(const StampBeside& beside) {
                              {"policy", stamp.policy}};
 }
 
+boost::json::array media_json(const certificate::CertifiedNode& node) {
+  boost::json::array all;
+  for (const auto& each : node.media)
+    all.push_back({{"serial", each.serial},
+                   {"result", each.result},
+                   {"method", each.method},
+                   {"technique", each.technique},
+                   {"tool", each.tool},
+                   {"why", each.why},
+                   {"at", each.at}});
+  return all;
+}
+
 boost::json::object to_json(const Verified& verified) {
   const auto& says = verified.says;
   boost::json::array nodes;
@@ -306,6 +319,7 @@ boost::json::object to_json(const Verified& verified) {
                      {"verdict", node.decision},
                      {"criteria", node.criteria},
                      {"not_met", node.not_met},
+                     {"media", media_json(node)},
                      {"kept_runs", boost::json::array(node.kept.begin(), node.kept.end())}});
   boost::json::array kept;
   for (const auto& [run, words] : verified.kept_journals)
@@ -327,6 +341,16 @@ boost::json::object to_json(const Verified& verified) {
           {"nodes", std::move(nodes)}};
 }
 
+void print_media(const Certified& says) {
+  std::vector<Row> rows{{"node", "medium", "result", "NIST 800-88", "how, or why not", "at"}};
+  for (const auto& node : says.nodes)
+    for (const auto& each : node.media)
+      rows.push_back({node.node, each.serial, each.result,
+                      each.method.empty() ? std::string{"-"} : each.method,
+                      each.tool.empty() ? each.why : each.tool, each.at});
+  if (rows.size() > 1) say("\n{}\n", table(rows));
+}
+
 void print(const VerifyAsked& asked, const Verified& verified) {
   const auto& says = verified.says;
   if (says.rehearsal) say("REHEARSAL: virtual machines, nothing here was tested on hardware\n");
@@ -343,6 +367,7 @@ void print(const VerifyAsked& asked, const Verified& verified) {
     rows.push_back({node.node, node.serial, node.profile, node.decision,
                     std::to_string(node.criteria), std::to_string(node.not_met)});
   say("\n{}\n", table(rows));
+  print_media(says);
   for (const auto& node : says.nodes)
     if (!node.kept.empty())
       say("{}: some of these are of earlier runs, which it passed and whose evidence no repair has "

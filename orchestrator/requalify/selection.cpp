@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "burnin/disk/media.h"
 #include "burnin/group_stage.h"
 #include "burnin/stage.h"
 #include "burnin/undo.h"
@@ -202,12 +203,21 @@ Result<void> settle_playbook(Selection& selection) {
   return ok();
 }
 
+bool erases(const PlaybookStep& step) {
+  return step.kind == StepKind::stage && burnin::erases_media(step.name);
+}
+
 }  // namespace
 
 std::string look_playbook() { return std::string{kLook}; }
 
 Result<Selection> select_stages(const Playbook& passed, const inventory::Inventory& inventory,
                                 const inventory::Node& node, const Request& request) {
+  if (std::ranges::any_of(passed.steps, &erases))
+    return Error{Code::kInvalid,
+                 fmt::format("run {} erased the machine's drives, which is not repeated by a "
+                             "requalification; name a run that tested it (--since)",
+                             request.run)};
   const auto& rules = burnin::requalify_rules();
   const auto& profile = inventory.profile_of(node);
   const auto reasons = reasons_of(passed, request, rules);

@@ -46,7 +46,7 @@ struct Request {
 };
 
 /// `passed`: the playbook of the run, as it was read. Errors: kInvalid: the playbook no longer
-/// fits the profile, or none can be made of it.
+/// fits the profile, none can be made of it, or the run erased the machine's drives.
 Result<Selection> select_stages(const playbooks::Playbook& passed,
                                 const inventory::Inventory& inventory, const inventory::Node& node,
                                 const Request& request);

@@ -9,6 +9,7 @@
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/fault_now.h"
 #include "rehearsal/tools/firmware_tools.h"
+#include "rehearsal/tools/nvme_sanitize.h"
 #include "rehearsal/tools/streams.h"
 
 namespace cupel::rehearsal {
@@ -139,6 +140,7 @@ std::string smart_log(const Drive& drive, const Health& health, bool as_json) {
 Task<int> nvme(ProcessPtr process, Arguments arguments) {
   const auto what = arguments.size() > 1 ? arguments[1] : std::string{};
   if (what == "reset") co_return co_await nvme_reset(process, std::move(arguments));
+  if (erases_drives(what)) co_return co_await nvme_erase(process, std::move(arguments));
   if (what.starts_with("fw-")) co_return co_await nvme_firmware(process, std::move(arguments));
   Arguments rest{"nvme"};
   if (arguments.size() > 2) rest.insert(rest.end(), arguments.begin() + 2, arguments.end());
@@ -284,13 +286,16 @@ json::value column_of(const Drive& drive, const std::string& key, bool bytes, bo
   return nullptr;
 }
 
-/// The system's array lies on the first drive.
-bool holds_system(const Hardware& machine, const Drive& drive) {
-  return !machine.drives.empty() && machine.drives.front().name == drive.name;
+/// The system's array lies on the first drive, until that is erased.
+bool holds_system(const ProcessPtr& process, const Drive& drive) {
+  auto& machine = process->host.machine();
+  const auto& drives = machine.hardware().drives;
+  return !drives.empty() && drives.front().name == drive.name &&
+         !is_erased(machine, drive, process->now());
 }
 
 /// KEY="value" of each device and what stands on it.
-std::string pairs_of(const Hardware& machine, const Arguments& wanted,
+std::string pairs_of(const ProcessPtr& process, const Arguments& wanted,
                      const std::vector<std::string_view>& columns) {
   std::string text;
   const auto row = [&](const std::map<std::string, std::string>& known) {
@@ -303,15 +308,18 @@ std::string pairs_of(const Hardware& machine, const Arguments& wanted,
     }
     text += line + "\n";
   };
-  for (const auto& drive : machine.drives) {
+  // A system that was booted from an image has not assembled it.
+  const bool assembled = !process->host.machine().up_from_image();
+  for (const auto& drive : hardware(process).drives) {
     const auto name = drive.name + "n1";
     if (!wanted.empty() && std::ranges::find(wanted, "/dev/" + name) == wanted.end()) continue;
-    const bool system = holds_system(machine, drive);
+    const bool system = holds_system(process, drive);
     row({{"name", name},
          {"type", "disk"},
          {"size", fmt::format("{:.0f}", drive.bytes)},
          {"fstype", system ? "linux_raid_member" : ""}});
-    if (system) row({{"name", "md0"}, {"type", "raid1"}, {"fstype", "ext4"}, {"mountpoint", "/"}});
+    if (system && assembled)
+      row({{"name", "md0"}, {"type", "raid1"}, {"fstype", "ext4"}, {"mountpoint", "/"}});
   }
   return text;
 }
@@ -325,7 +333,7 @@ Task<int> blkid(ProcessPtr process, Arguments arguments) {
   int status = 2;  // blkid(8): nothing was found
   for (const auto& path : options.operands) {
     const auto* drive = drive_named(machine, path);
-    if (drive == nullptr || !holds_system(machine, *drive)) continue;
+    if (drive == nullptr || !holds_system(process, *drive)) continue;
     const auto line =
         fmt::format("{}: VERSION=\"1.2\" UUID=\"{}\" TYPE=\"linux_raid_member\" USAGE=\"raid\"\n",
                     path, machine.uuid);
@@ -351,7 +359,7 @@ Task<int> wipefs(ProcessPtr process, Arguments arguments) {
                                      "error: " + path +
                                          ": probing initialization failed: No such "
                                          "file or directory");
-    if (!holds_system(machine, *drive)) continue;
+    if (!holds_system(process, *drive)) continue;
     const bool types = options.value('O') == "TYPE";
     const auto name = drive->name + "n1";
     std::string text = options.has('i') ? "" : types ? "TYPE\n" : "DEVICE OFFSET TYPE\n";
@@ -375,7 +383,7 @@ Task<int> lsblk(ProcessPtr process, Arguments arguments) {
   const auto columns_text = options.value('o', "NAME,MAJ:MIN,RM,SIZE,RO,TYPE,MOUNTPOINTS");
   const auto columns = split(columns_text, ',');
   if (options.has('P')) {
-    const auto pairs = pairs_of(hardware(process), options.operands, columns);
+    const auto pairs = pairs_of(process, options.operands, columns);
     co_await process->say(pairs);
     co_return pairs.empty() ? 32 : 0;
   }
@@ -406,7 +414,17 @@ Task<int> lsblk(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
+/// --rereadpt: no drive here has partitions.
+Task<int> blockdev(ProcessPtr process, Arguments arguments) {
+  const auto path = arguments.size() > 2 ? arguments[2] : std::string{};
+  const bool known = drive_named(hardware(process), path) != nullptr;
+  if (known && arguments[1] == "--rereadpt") co_return 0;
+  co_return co_await print_error(process, "blockdev",
+                                 "cannot open " + path + ": No such file or directory");
+}
+
 constexpr auto kTools = std::to_array<Tool>({{"blkid", blkid},
+                                             {"blockdev", blockdev},
                                              {"lsblk", lsblk},
                                              {"nvme", nvme},
                                              {"smartctl", smartctl},

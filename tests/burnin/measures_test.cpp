@@ -49,10 +49,11 @@ TEST(Measures, ThatArePreconditionsAreThoseOfTheTest) {
   for (const auto& row : all_rows())
     if (row.precondition) names.insert(row.name);
 
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre(
-                         "burn.complete", "fabric.undecided", "gpu.idle", "kernel.oom",
-                         "kernel_log.complete", "kernel_log.readable", "nccl.undecided",
-                         "nvlink.counted", "nvme.burned", "nvme.health_read", "psu.feed.tested"));
+  EXPECT_THAT(names,
+              ::testing::UnorderedElementsAre(
+                  "burn.complete", "fabric.undecided", "gpu.idle", "kernel.oom",
+                  "kernel_log.complete", "kernel_log.readable", "nccl.undecided", "nvlink.counted",
+                  "nvme.burned", "nvme.health_read", "nvme.sanitized", "psu.feed.tested"));
 }
 
 TEST(Measures, OfAFamilyAreFoundByTheirWords) {

@@ -89,7 +89,9 @@ using LongCatalogueTest = CatalogueTest;
 TEST_F(LongCatalogueTest, FindsAndNamesEveryFaultThatStagesLookForAndBlamesNobodyElse) {
   const auto ran = rehearse({"--catalogue"});
 
-  expect_all_found(ran, 120, {"cords-on-one-feed", "gid-wrong", "outlet-elsewhere"});
+  expect_all_found(ran, 120,
+                   {"cords-on-one-feed", "gid-wrong", "nvme-no-sanitize", "nvme-sanitize-fails",
+                    "nvme-sanitize-locked", "outlet-elsewhere"});
   const auto score = json_lines(ran.out).back();
   EXPECT_GE(number_at(score, "score/looked_for"), 105);
   EXPECT_GE(number_at(score, "score/healthy"), 40);

@@ -8,6 +8,7 @@ StepType bmc_password();
 StepType slurm_drain();
 StepType slurm_hold();
 StepType bmc_facts();
+StepType bmc_clear();
 StepType firmware();
 StepType machine_settings();
 StepType boot_once();

@@ -6,13 +6,13 @@
 
 #include "base/text.h"
 #include "burnin/agent/node/stages/file_test.h"
+#include "burnin/agent/node/stages/nvme_drives.h"
 #include "burnin/agent/node/stages/nvme_guards.h"
 
 namespace cupel::agent {
 namespace {
 
 constexpr std::chrono::seconds kAskLimit{120};
-constexpr std::size_t kMostDrives = 256;
 constexpr std::array<std::string_view, 3> kRawWords{"no", "yes", "force"};
 constexpr std::uint64_t kMostRuntime = 86'400, kMostLimit = 100 * 86'400;
 constexpr std::uint64_t kLeast = 16ull << 20, kMost = 16ull << 40;
@@ -52,38 +52,6 @@ struct Tests {
   std::vector<std::unique_ptr<ScratchFolder>> folders{};
   std::vector<std::unique_ptr<HeldDevice>> devices{};
 };
-
-bool is_drive_name(std::string_view name) {
-  constexpr std::string_view kBegin = "nvme";
-  const auto digits = name.starts_with(kBegin) ? name.substr(kBegin.size()) : std::string_view{};
-  return !digits.empty() && digits.size() <= 4 &&
-         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// Each once: the second fio of one drive would find it held by the first. Nothing where the order
-/// has no list of drives' names.
-std::optional<std::vector<std::string>> drives_of(const JsonValue& order) {
-  const auto* list = order.find("drives");
-  const auto* all = list == nullptr ? nullptr : list->array();
-  if (all == nullptr || all->size() > kMostDrives) return std::nullopt;
-  std::vector<std::string> drives;
-  for (const auto& each : *all) {
-    if (each.text() == nullptr || !is_drive_name(*each.text())) return std::nullopt;
-    if (std::ranges::find(drives, *each.text()) == drives.end()) drives.push_back(*each.text());
-  }
-  return drives;
-}
-
-/// Those that a cable or a network does not lie between.
-std::vector<std::string> all_drives(const Node& node) {
-  std::vector<std::string> drives;
-  for (const auto& name : node.tree.names("/sys/class/nvme")) {
-    const auto transport = node.tree.text("/sys/class/nvme/" + name + "/transport");
-    const bool local = transport.value_or("pcie") == "pcie";
-    if (local && is_drive_name(name) && drives.size() < kMostDrives) drives.push_back(name);
-  }
-  return drives;
-}
 
 NvmeDrive drive_of(const Node& node, const std::string& name) {
   for (const auto& space : node.tree.names("/sys/block"))

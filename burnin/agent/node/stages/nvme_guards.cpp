@@ -134,9 +134,8 @@ Work<std::string> in_use(Node& node, NvmeDrive drive) {
   co_return co_await pool_of(node, drive.device);
 }
 
-Work<std::string> content(Node& node, NvmeDrive drive) {
+Work<std::string> signatures(Node& node, NvmeDrive drive) {
   constexpr int kNothing = 2;  // blkid(8)
-  if (!partitions_of(node, drive).empty()) co_return "it has partitions";
   const auto one = co_await ask(node, {"blkid", "-p"}, drive.device);
   const auto found = printed(one);
   if (one.status == 0) {
@@ -148,6 +147,12 @@ Work<std::string> content(Node& node, NvmeDrive drive) {
       co_await ask(node, {"wipefs", "--no-act", "--noheadings", "--output", "TYPE"}, drive.device);
   if (all.status != 0) co_return "wipefs cannot tell what is on it: " + printed(all);
   if (!printed(all).empty()) co_return "wipefs finds on it: " + on_one_line(printed(all));
+  co_return {};
+}
+
+Work<std::string> content(Node& node, NvmeDrive drive) {
+  if (!partitions_of(node, drive).empty()) co_return "it has partitions";
+  if (auto found = co_await signatures(node, drive); !found.empty()) co_return found;
   const auto known = co_await ask(node, {"lsblk", "-n", "-P", "-o", "FSTYPE,PTTYPE"}, drive.device);
   if (known.status != 0 || trimmed(known.out).empty())
     co_return "lsblk cannot tell what is on it: " + printed(known);

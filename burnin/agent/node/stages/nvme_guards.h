@@ -22,6 +22,9 @@ std::string stranger(const Node& node, const NvmeDrive& drive, const std::string
 /// Why it is in use at this moment, which cannot be forced; empty where nothing shows that it is.
 Work<std::string> in_use(Node& node, NvmeDrive drive);
 
+/// The part of content() that is read from the drive at this moment: what blkid and wipefs find.
+Work<std::string> signatures(Node& node, NvmeDrive drive);
+
 /// What lies on it, in the eyes of the kernel, blkid (one signature), wipefs (all of them, at both
 /// ends of the device) and udev's database behind lsblk. Empty: nothing. A tool that fails proves
 /// nothing, and speaks against writing.

@@ -51,6 +51,7 @@ Work<GaveUp> run_node_facts(Node& node, const JsonValue& order);
 Work<GaveUp> run_thermal(Node& node, const JsonValue& order);
 Work<GaveUp> run_psu(Node& node, const JsonValue& order);
 Work<GaveUp> run_disk(Node& node, const JsonValue& order);
+Work<GaveUp> run_sanitize(Node& node, const JsonValue& order);
 Work<GaveUp> run_storage(Node& node, const JsonValue& order);
 Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
 Work<GaveUp> run_cupel_burn(Node& node, const JsonValue& order);

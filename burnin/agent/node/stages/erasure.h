@@ -1,0 +1,80 @@
+#pragma once
+// One NVMe drive that erases itself: what its controller can do, and how far it is. The stage
+// `sanitize` does it to all of them. Source: NVM Express base specification 2.0, Identify
+// Controller (OACS, FNA, SANICAP, TNVMCAP), Format NVM, Sanitize; nvme-sanitize(1), nvme-format(1)
+// of nvme-cli 2.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "burnin/agent/node/stages/nvme_guards.h"
+#include "burnin/disk/sanitize_log.h"
+
+namespace cupel::agent {
+
+/// One way to erase; what it is worth: burnin/disk/media.cpp, by its name.
+struct Technique {
+  std::string_view name{};
+  std::uint32_t action = 0;  // of nvme sanitize: --sanact
+  int secure = 0;            // of nvme format: --ses
+};
+
+/// That of a sanitize action; without a name for an action that this version does not know.
+Technique technique_of_action(std::uint32_t action);
+
+/// What a controller reports of itself.
+struct NvmeAbilities {
+  std::string serial{};
+  std::uint64_t oacs = 0, fna = 0, sanicap = 0;
+  std::optional<double> total{}, unallocated{};  // bytes of all name spaces, and of none
+};
+
+/// Nothing where `nvme id-ctrl --output-format=json` did not print the four that decide.
+std::optional<NvmeAbilities> read_abilities(std::string_view json);
+
+/// The best that it can do, or why there is none. `purge`: a mere clear is none. `seen`: bytes of
+/// the name spaces that the node has; format would not reach others.
+struct Choice {
+  Technique technique{};
+  std::string why{};
+};
+Choice choose(const NvmeAbilities& can, bool purge, double seen);
+
+struct Erasure {
+  std::string drive{}, serial{}, model{}, path{};
+  std::vector<NvmeDrive> spaces{};
+  Technique technique{};
+  std::string_view result = "untouched";  // or erased, failed, unknown
+  std::string why{};                      // it is not erased
+  std::string verified{};                 // how it is known that it is
+  bool wanted = false;                    // nothing speaks against its erase so far
+  bool waits = false;                     // for its sanitize log
+  bool began = false;                     // the drive has taken the command
+  bool seen_running = false;              // and its log has said so
+  int looks = 0;                          // since then, at a log that has not
+  double percent = 0;
+
+  void fail(std::string reason) {
+    result = "failed";
+    why = std::move(reason);
+  }
+};
+
+/// Why it is not touched now; empty where it may be. Asked right before each erase.
+Work<std::string> why_not_erased(Node& node, const Erasure& erasure);
+
+/// Looks at the drive, and plans what to do with it: nothing where it was erased before and nothing
+/// was written since, waiting where it still erases itself.
+Work<bool> plan_erasure(Node& node, Erasure& erasure, bool purge);
+
+Work<bool> begin_sanitize(Node& node, Erasure& erasure);
+/// Reads its log, and notes how its sanitize ended where it has.
+Work<bool> look_at_sanitize(Node& node, Erasure& erasure);
+
+/// What is still found on it makes a failure of its success.
+Work<bool> verify_erasure(Node& node, Erasure& erasure);
+
+/// A tool's words, the last line that it printed; its status where it printed none.
+std::string last_line_of(const Ran& ran);
+
+}  // namespace cupel::agent
