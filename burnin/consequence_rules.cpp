@@ -176,17 +176,17 @@ void add_heat(Rules& rules) {
   for (const auto& slow : {numbers({"gpu.power.limit"}), numbers(slowdown)})
     in_group(rules, slow, whole({"train.jitter"}, Sourced::a_number));
   ladder(rules, {"cpu.throttled", "cpu.frequency.lowest"}, "cpu*");
-  // Beside GPUs that do less a healthy one is hot.
+  // ComparedWith GPUs that do less a healthy one is hot.
   const auto cold = numbers({"gpu.power.limit", "gpu.power.below_best", "gemm.*.rate"});
   rules.push_back({.cause = cold,
                    .effect = numbers({"thermal.above_neighbours"}),
                    .link = Link::group,
-                   .beside = Beside::most,
+                   .beside = ComparedWith::most,
                    .counted = {cold}});
   rules.push_back({.cause = cold,
                    .effect = numbers({"thermal.spread"}),
                    .link = Link::group,
-                   .beside = Beside::any,
+                   .beside = ComparedWith::any,
                    .counted = {cold}});
 }
 
@@ -235,7 +235,7 @@ void add_nvlinks(Rules& rules) {
     rules.push_back({.cause = sick,
                      .effect = numbers(kPartnerRates),
                      .link = Link::group,
-                     .beside = Beside::partners,
+                     .beside = ComparedWith::partners,
                      .counted = sick_links});
   for (const auto& sick : {links, numbers(kLinkErrors), numbers({"p2p.bandwidth"})})
     in_group(rules, sick, whole(kBusRates, Sourced::a_number));

@@ -32,7 +32,7 @@ enum class Link {
 };
 
 /// What a number is compared with, where others have a fault of `counted` and the part has none.
-enum class Beside {
+enum class ComparedWith {
   nothing,
   partners,  // too few of them are well: a rate with them is theirs
   most,      // half of the others or more: they are what is usual
@@ -49,7 +49,7 @@ struct ConsequenceRule {
   bool in_common = false;
   /// With in_common, of counts that all GPUs lack: the highest is what they have in common.
   bool highest = false;
-  Beside beside = Beside::nothing;
+  ComparedWith beside = ComparedWith::nothing;
   /// The effect must lie below its limit by so much for each part of these kinds.
   double for_each = 0;
   std::vector<CauseKind> counted{};

@@ -89,7 +89,7 @@ class Marker {
 
   bool accounts_for(const ConsequenceRule& rule, const Cause& effect) const {
     if (rule.in_common) return is_common(rule, effect);
-    if (rule.beside != Beside::nothing) return is_by_others(rule, effect);
+    if (rule.beside != ComparedWith::nothing) return is_by_others(rule, effect);
     if (rule.for_each == 0) return true;
     const auto &value = effect.quantity.value, &at_least = effect.quantity.at_least;
     return value && at_least && *at_least - *value == rule.for_each * gone(rule.counted);
@@ -98,15 +98,15 @@ class Marker {
   /// Of a pair both ends were measured: it tells of itself. So does a part with such a fault.
   bool is_by_others(const ConsequenceRule& rule, const Cause& effect) const {
     const auto gpus =
-        gpus_measured(checked_, rule.beside == Beside::partners ? effect.criterion : "");
+        gpus_measured(checked_, rule.beside == ComparedWith::partners ? effect.criterion : "");
     const bool is_sick = std::ranges::any_of(causes_, [&](const Cause& each) {
       return each.part == effect.part &&
              std::ranges::any_of(rule.counted, [&](const auto& kind) { return is_of(kind, each); });
     });
     if (gpus == 0 || is_sick || !is_gpu(effect.part)) return false;
     const auto sick = static_cast<std::size_t>(gone(rule.counted));
-    if (rule.beside == Beside::partners) return is_limited_by_partners(gpus, sick);
-    return rule.beside == Beside::any || 2 * sick + 1 >= gpus;
+    if (rule.beside == ComparedWith::partners) return is_limited_by_partners(gpus, sick);
+    return rule.beside == ComparedWith::any || 2 * sick + 1 >= gpus;
   }
 
   /// How many parts of these kinds there are. An audit that can't say which ones are missing says
