@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <soci/soci.h>
 
+#include <chrono>
 #include <map>
 
 #include "base/digest.h"
@@ -76,12 +77,16 @@ void read_log(soci::session& sql, std::map<std::string, Logged>& found) {
   }
 }
 
-/// A token is kept, then the log has its entry: of one that is newer than the whole log it may be
-/// on its way.
+/// A token is kept, then the log has its entry: of one that is about as new as the end of the log
+/// it may be on its way, or behind the snapshot that a backup was made of. After a day it is not.
 bool may_be_logged_yet(soci::session& sql, const TokenRow& row) {
+  using std::chrono::milliseconds;
+  constexpr auto kOnItsWay = milliseconds{std::chrono::minutes{1}}.count();
+  constexpr auto kLongestCopy = milliseconds{std::chrono::hours{24}}.count();
   std::int64_t newest = 0;
   sql << "SELECT COALESCE(MAX(time), 0) FROM audit", soci::into(newest);
-  return newest > 0 && row.made > newest && row.made <= count_of(now());
+  const auto today = count_of(now());
+  return row.made > newest - kOnItsWay && row.made > today - kLongestCopy && row.made <= today;
 }
 
 std::string wrong_in(soci::session& sql, const TokenRow& row, const Logged& logged) {
