@@ -101,6 +101,12 @@ std::string wrong_in(soci::session& sql, const TokenRow& row, const Logged& logg
   return {};
 }
 
+/// A row that no command made may have anything for an id; who reads the advice pastes it.
+std::string as_word(const std::string& id) {
+  const bool is_plain = !id.empty() && id.find_first_not_of("0123456789abcdef") == id.npos;
+  return is_plain ? id : shell_quoted(printable(id));
+}
+
 }  // namespace
 
 std::string token_digest(soci::session& sql, std::string_view id) {
@@ -122,7 +128,7 @@ std::vector<Fault> token_faults(soci::session& sql) {
   for (const auto& row : rows)
     if (const auto what = wrong_in(sql, row, logged[row.id]); !what.empty())
       faults.push_back({row.where(), fmt::format("{} ({}, {})", what, row.name, row.role),
-                        "who has it may not be who should: cupel token revoke " + row.id});
+                        "who has it may not be who should: cupel token revoke " + as_word(row.id)});
   return faults;
 }
 

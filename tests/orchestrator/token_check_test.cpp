@@ -10,6 +10,7 @@
 namespace cupel::store {
 namespace {
 using ::testing::Contains;
+using ::testing::EndsWith;
 using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -83,6 +84,9 @@ TEST_F(TokenFaults, NameOneThatNoCommandMade) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].where, "token eeee");
   EXPECT_EQ(found[0].what, "the audit log has no entry that it was made (eve, admin)");
+  EXPECT_THAT(found[0].advice, EndsWith("cupel token revoke eeee"));
+  sql("UPDATE access_token SET id = '$(reboot)' WHERE id = 'eeee'");
+  EXPECT_THAT(faults()[0].advice, EndsWith("cupel token revoke '$(reboot)'"));
 }
 
 TEST_F(TokenFaults, AreLookedForInATokenWhoseEntryCanNoMoreBeOnItsWay) {
