@@ -89,7 +89,8 @@ void add_log_entries(Rules& rules) {
 
 /// A clock that nothing sets runs away.
 void add_clocks(Rules& rules) {
-  in_group(rules, {.criteria = {"time.service"}, .part = "clock", .reported = Sourced::a_number},
+  in_group(rules,
+           {.criteria = {"time.service"}, .part = "time service", .reported = Sourced::a_number},
            whole({"time.synchronised"}, Sourced::a_number));
 }
 

@@ -125,7 +125,8 @@ void add_host(const json::value& facts, Findings& findings) {
   add(findings, "iommu.on", "", flag_at(facts, "iommu/on"), "");
   add(findings, "time.synchronised", "", flag_at(facts, "time/synchronised"), "");
   const auto keeper = word_at(facts, "time/keeper");
-  if (!keeper.empty()) add(findings, "time.service", "clock", keeper == "none" ? 0.0 : 1.0, "");
+  if (!keeper.empty())
+    add(findings, "time.service", "time service", keeper == "none" ? 0.0 : 1.0, "");
   const auto manager = word_at(facts, "fabric_manager/state");
   if (manager == "active" || manager == "inactive")
     add(findings, "fabricmanager.active", "fabricmanager", manager == "active" ? 1.0 : 0.0, "");

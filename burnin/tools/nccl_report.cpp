@@ -132,6 +132,9 @@ void TextReader::read(std::string_view line, CollectiveReport& report) {
     const bool there = !line.contains("is not available");
     report.nvls = report.nvls.value_or(true) && there;
   }
+  // Whatever stands in front of it, as of rows: the time that a collector of logs writes.
+  if (const auto footer = line.find("# Out of bounds values"); footer != line.npos)
+    read_comment(line.substr(footer + 1), report);
   const auto hash = line.find('#');
   const bool comment = hash != line.npos && trimmed(line.substr(0, hash)).size() < 8;
   if (comment) return read_comment(line.substr(hash + 1), report);

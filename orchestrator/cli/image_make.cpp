@@ -180,15 +180,25 @@ Result<void> check_raw(const std::string& file) {
   return ok();
 }
 
+/// One that a BIOS starts need not have what UEFI looks for where no loader is named.
+Result<void> check_loader(const ImportAsked& asked, bool bios) {
+  if (!asked.efi.empty()) return images::check_efi_loader(asked.file, asked.efi);
+  if (bios) return ok();
+  const auto checked = images::check_efi_loader(asked.file, default_efi_loader(asked.arch));
+  const std::string other = asked.arch == "aarch64" ? "x86_64" : "aarch64";
+  // To name the other machines' loader by --efi would not help.
+  if (!checked && images::check_efi_loader(asked.file, default_efi_loader(other)))
+    return Error{Code::kInvalid,
+                 fmt::format("{}: its loader is that of {}, and not of {}: say so by --arch {}",
+                             asked.file, other, asked.arch, other)};
+  return checked;
+}
+
 Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
   TRY(check_raw(asked.file));
   TRY(images::check_raw_disk(asked.file));
   const bool bios = images::has_bios_loader(asked.file);
-  // One that a BIOS starts need not have what UEFI looks for where no loader is named.
-  if (!asked.efi.empty() || !bios) {
-    const auto usual = default_efi_loader(asked.arch);
-    TRY(images::check_efi_loader(asked.file, asked.efi.empty() ? usual : asked.efi));
-  }
+  TRY(check_loader(asked, bios));
   TRY(const auto store, ImageStore::open_or_make(folder));
   TRY(auto made, store.begin(asked.name));
   TRY(const auto content, images::digest_of(asked.file));

@@ -163,13 +163,16 @@ bool is_loader(const FatEntry& entry) {
 }
 
 /// The programs in folders below \EFI, where distributions put their loaders; the first of them.
+/// Not of all folders that a hostile image may have there: each may be 2 MiB long.
 std::vector<std::string> loaders_on(const Fat& fat) {
-  constexpr std::size_t kMost = 6;
+  constexpr std::size_t kMost = 6, kMostFolders = 32;
   std::vector<std::string> found;
   const auto efi = fat.find("EFI");
   if (!efi || !efi->is_folder) return found;
+  std::size_t folders = 0;
   for (const auto& vendor : fat.folder(efi->cluster)) {
     if (!vendor.is_folder || vendor.name.starts_with(".")) continue;
+    if (++folders > kMostFolders || found.size() == kMost) break;
     for (const auto& each : fat.folder(vendor.cluster))
       if (is_loader(each) && found.size() < kMost)
         found.push_back("\\EFI\\" + vendor.name + "\\" + each.name);

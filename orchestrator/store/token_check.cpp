@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <soci/soci.h>
 
+#include <chrono>
 #include <map>
 
 #include "base/digest.h"
@@ -76,12 +77,16 @@ void read_log(soci::session& sql, std::map<std::string, Logged>& found) {
   }
 }
 
-/// A token is kept, then the log has its entry: of one that is newer than the whole log it may be
-/// on its way.
+/// A token is kept, then the log has its entry: of one that is about as new as the end of the log
+/// it may be on its way, or behind the snapshot that a backup was made of. After a day it is not.
 bool may_be_logged_yet(soci::session& sql, const TokenRow& row) {
+  using std::chrono::milliseconds;
+  constexpr auto kOnItsWay = milliseconds{std::chrono::minutes{1}}.count();
+  constexpr auto kLongestCopy = milliseconds{std::chrono::hours{24}}.count();
   std::int64_t newest = 0;
   sql << "SELECT COALESCE(MAX(time), 0) FROM audit", soci::into(newest);
-  return newest > 0 && row.made > newest && row.made <= count_of(now());
+  const auto today = count_of(now());
+  return row.made > newest - kOnItsWay && row.made > today - kLongestCopy && row.made <= today;
 }
 
 std::string wrong_in(soci::session& sql, const TokenRow& row, const Logged& logged) {
@@ -94,6 +99,12 @@ std::string wrong_in(soci::session& sql, const TokenRow& row, const Logged& logg
   if (changed) return "it is not as it was made";
   if (logged.revoked && row.revoked == 0) return "it was revoked, and is not";
   return {};
+}
+
+/// A row that no command made may have anything for an id; who reads the advice pastes it.
+std::string as_word(const std::string& id) {
+  const bool is_plain = !id.empty() && id.find_first_not_of("0123456789abcdef") == id.npos;
+  return is_plain ? id : shell_quoted(printable(id));
 }
 
 }  // namespace
@@ -117,7 +128,7 @@ std::vector<Fault> token_faults(soci::session& sql) {
   for (const auto& row : rows)
     if (const auto what = wrong_in(sql, row, logged[row.id]); !what.empty())
       faults.push_back({row.where(), fmt::format("{} ({}, {})", what, row.name, row.role),
-                        "who has it may not be who should: cupel token revoke " + row.id});
+                        "who has it may not be who should: cupel token revoke " + as_word(row.id)});
   return faults;
 }
 

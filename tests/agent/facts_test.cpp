@@ -136,6 +136,8 @@ TEST(Facts, NameWhatSetsTheClockAndThatNothingDoesOnlyWhereAllProcessesAreSeen) 
   EXPECT_EQ(keeper_of(node), "none");
   node.write("/proc/4211/comm", "phc2sys");
   EXPECT_EQ(keeper_of(node), "phc2sys") << "under a unit of the site's own";
+  node.write("/proc/4211/comm", "ntp-daemon");
+  EXPECT_EQ(keeper_of(node), "ntp-daemon") << "of ntpd-rs";
   node.write("/sys/fs/cgroup/system.slice/systemd-timesyncd.service/cgroup.procs", "612");
   EXPECT_EQ(keeper_of(node), "systemd-timesyncd");
 }

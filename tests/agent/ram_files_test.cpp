@@ -83,6 +83,18 @@ TEST_F(LargeRoot, IsMadeOfTheToolsOfTheStagesAndOfWhatTheSiteAdds) {
       << "keys of all machines";
 }
 
+TEST_F(LargeRoot, HasOneServiceThatSetsTheClock) {
+  const auto ran = in_bash("root_packages=(cuda-drivers); large_root_words");
+
+  EXPECT_THAT(ran.out, HasSubstr(",systemd-timesyncd,cuda-drivers\n"));
+  for (const std::string own : {"chrony", "ntpsec", "chrony=4.3-2+deb12u1"}) {
+    const auto other = in_bash("root_packages=(" + own + "); large_root_words");
+    EXPECT_THAT(other.out, HasSubstr("," + own + "\n"));
+    EXPECT_THAT(other.out, ::testing::Not(HasSubstr("systemd-timesyncd")))
+        << "it and " << own << " exclude each other";
+  }
+}
+
 TEST_F(LargeRoot, OfUbuntuForAnotherArchitectureHasItsSuiteItsSourcesAndItsKeyrings) {
   const auto ran = in_bash(
       "deb=arm64 root=noble root_packages=(nvidia-driver-550-server)\n"

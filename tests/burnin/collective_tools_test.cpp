@@ -171,6 +171,8 @@ TEST(NcclTests, WithoutItsFooterIsCutOffWhateverItsExitStatus) {
 
   ASSERT_TRUE(whole) << refusal(whole);
   EXPECT_THAT(not_met("nccl-tests", *whole), IsEmpty());
+  for (const auto* before : {"[1,0]<stdout>:", "n1: ", "2026-01-02T03:04:05.678Z stdout F "})
+    EXPECT_TRUE(parsed("nccl-tests", nccl_asked() + row + before + footer)) << before;
   for (const auto& end : {std::string{}, footer.substr(0, footer.find(':')) + ":\n",
                           footer.substr(0, footer.find(" 0 OK")), std::string{"# Avg bus\n"}})
     EXPECT_THAT(

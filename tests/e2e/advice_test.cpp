@@ -289,6 +289,9 @@ TEST_F(Advice, AnImportedDiskHasItsLoaderAndSaysWhetherABiosStartsIt) {
   };
 
   const auto by_uefi = imported("uefi");
+  const auto of_another_machine =
+      run({CUPEL_BINARY, "image", "--images", (folder / "images").string(), "import", file, "none",
+           "--arch", is_arm ? "x86_64" : "aarch64"});
   disk.replace(0, 2, "\xeb\x63");
   const auto by_bios = imported("bios");
   const auto of_another = run({CUPEL_BINARY, "image", "--images", (folder / "images").string(),
@@ -297,6 +300,9 @@ TEST_F(Advice, AnImportedDiskHasItsLoaderAndSaysWhetherABiosStartsIt) {
   EXPECT_THAT(by_uefi, ::testing::HasSubstr("\"content\""));
   EXPECT_THAT(by_uefi, ::testing::Not(::testing::HasSubstr("\"bios\":true")));
   EXPECT_THAT(by_bios, ::testing::HasSubstr("\"bios\":true"));
+  EXPECT_EQ(of_another_machine.status, 2);
+  EXPECT_THAT(of_another_machine.err, ::testing::HasSubstr(is_arm ? "say so by --arch aarch64"
+                                                                  : "say so by --arch x86_64"));
   EXPECT_EQ(of_another.status, 2);
   EXPECT_THAT(of_another.err, ::testing::HasSubstr(R"(has no \EFI\debian\shimx64.efi)"));
   EXPECT_FALSE(fs::exists(folder / "images/none"));

@@ -7,10 +7,21 @@ large_packages=(systemd-sysv udev dbus kmod iproute2 openssh-server ca-certifica
   stress-ng fio nvme-cli smartmontools dmidecode numactl ipmitool pciutils ethtool lldpd
   infiniband-diags perftest rdma-core mstflint)
 
+# What sets the clock, by the NTP servers of the lease or Debian's; nothing where the site brings a service of its own,
+# which excludes it.
+clock_package() {
+  local each
+  for each in "${root_packages[@]}"; do
+    case ${each%%=*} in chrony | ntp | ntpsec | openntpd | ntpd-rs) return ;; esac
+  done
+  echo systemd-timesyncd
+}
+
 # The words of mmdebstrap, a line each, so that a test reads them. Its hooks get the root as $1.
 large_root_words() {
-  local included each
-  included=$(printf '%s,' "${large_packages[@]}" "${root_packages[@]}")
+  local included each clock
+  clock=$(clock_package)
+  included=$(printf '%s,' "${large_packages[@]}" ${clock:+"$clock"} "${root_packages[@]}")
   printf '%s\n' --quiet --variant=minbase --format=tar "--architectures=$deb" "--include=${included%,}"
   # Nothing reads these there; they are a third of it.
   for each in man doc info locale; do printf '%s\n' "--dpkgopt=path-exclude=/usr/share/$each/*"; done

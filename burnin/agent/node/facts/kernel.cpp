@@ -31,11 +31,12 @@ std::optional<double> uptime(const Tree& tree) {
 constexpr std::array kTopGroups{"/sys/fs/cgroup/system.slice",
                                 "/sys/fs/cgroup/systemd/system.slice",
                                 "/sys/fs/cgroup/unified/system.slice"};
-constexpr std::array kTimeUnits{"chronyd", "chrony", "systemd-timesyncd", "ntpd",       "ntp",
-                                "ntpsec",  "ptp4l",  "phc2sys",           "timemaster", "openntpd"};
-/// As /proc has them: 15 characters.
-constexpr std::array kTimePrograms{"chronyd", "systemd-timesyn", "ntpd",
-                                   "ptp4l",   "phc2sys",         "timemaster"};
+constexpr std::array kTimeUnits{
+    "chronyd", "chrony",     "systemd-timesyncd", "ntpd",    "ntp",  "ntpsec", "ptp4l",
+    "phc2sys", "timemaster", "openntpd",          "ntpd-rs", "ptpd", "ptpd2",  "sfptpd"};
+/// As /proc has them: 15 characters. ntp-daemon is that of ntpd-rs.
+constexpr std::array kTimePrograms{"chronyd",    "systemd-timesyn", "ntpd", "ptp4l", "phc2sys",
+                                   "timemaster", "ntp-daemon",      "ptpd", "ptpd2", "sfptpd"};
 
 bool is_time_program(const Tree& tree, const std::string& process) {
   if (process.find_first_not_of("0123456789") != process.npos) return false;
