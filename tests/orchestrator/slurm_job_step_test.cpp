@@ -67,6 +67,7 @@ constexpr const char* kScancel = R"sh(#!/bin/sh
 here=$(dirname "$0")
 echo "$*" >> "$here/ended"
 echo '17|CANCELLED|None' > "$here/state"
+[ ! -e "$here/late" ] || [ "$(wc -l < "$here/ended")" -lt 3 ] || : > "$here/job.$(cat "$here/late")"
 )sh";
 
 struct Nobody : engine::Observer {
@@ -351,6 +352,16 @@ TEST_F(SlurmJobStep, DoesNotSubmitAgainWhatSlurmHasForgotten) {
   EXPECT_EQ(submitted(), 1);
 }
 
+TEST_F(SlurmJobStep, DoesNotSubmitAgainWhereTheFolderDoesNotSayWhetherTheJobBegan) {
+  install_fakes();
+  write("tail", "#!/bin/sh\necho 'tail: cannot open: Stale file handle' >&2\nexit 1\n", 0700);
+
+  const auto end = perform(2, "cupel-1-of-a-dead-controller");
+
+  EXPECT_EQ(end.outcome, Outcome::reject);
+  EXPECT_EQ(submitted(), 0);
+}
+
 TEST_F(SlurmJobStep, SubmitsOnceHoweverOftenTheControllerDies) {
   install_fakes();
   ASSERT_EQ(run_, 1) << "of which control_run() makes a run";
@@ -391,6 +402,26 @@ TEST_F(SlurmJobStep, IsEndedByItsNameHoweverOften) {
 
   EXPECT_THAT(read("ended"), HasSubstr("--name=" + handle_ + "\n"));
   EXPECT_TRUE(abort("cupel-1-that-never-began"));
+}
+
+TEST_F(SlurmJobStep, IsEndedWhereSlurmctldTakesItLate) {
+  install_fakes();
+  write("late", "cupel-1-cut-off");
+
+  EXPECT_TRUE(abort("cupel-1-cut-off"));
+
+  EXPECT_EQ(lines(read("ended")).size(), 3) << "it was there from the third scancel on";
+}
+
+TEST_F(SlurmJobStep, IsEndedByItsNameWhereTheInventoryHasLostIt) {
+  install_fakes();
+  ASSERT_EQ(perform(2).outcome, Outcome::done);
+  write("state", "17|RUNNING|None\n");
+  inventory_.slurm->jobs.clear();
+
+  EXPECT_TRUE(abort(handle_));
+
+  EXPECT_THAT(read("ended"), HasSubstr("--name=" + handle_ + "\n"));
 }
 
 TEST_F(SlurmJobStep, FailsANodeByItsCriterionAndLeavesOthersAsTheyWere) {

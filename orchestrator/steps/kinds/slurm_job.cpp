@@ -137,8 +137,8 @@ class JobRun {
         say(job);
       } else if (++looks == kLooks) {
         if (!may_submit) co_return rejected(forgotten());
-        CO_TRY(const auto gone, co_await was_there());
-        if (gone) co_return rejected(forgotten());
+        CO_TRY(const auto begun, co_await may_have_begun());
+        if (begun) co_return rejected(forgotten());
         may_submit = false;
         looks = 0;
         CO_TRY(co_await submit());
@@ -172,11 +172,12 @@ class JobRun {
         name_, jobs_.output_of(name_));
   }
 
-  /// Whether the job has printed something: it was submitted, and Slurm has forgotten it.
-  Task<Result<bool>> was_there() {
+  /// Whether the job may have begun: it was submitted then, and Slurm has forgotten it. A folder
+  /// that does not answer, or may not be read, does not say that it has not.
+  Task<Result<bool>> may_have_begun() {
     const auto printed = co_await jobs_.end_of_output(name_, burnin::kJobOutputEnd, until_);
     if (!printed && printed.error().code == Code::kCancelled) co_return printed.error();
-    co_return printed.has_value();
+    co_return printed || !printed.error().what.contains("No such file or directory");
   }
 
   /// Errors: those of SlurmJobs::end_of_output() after the last look.
@@ -280,24 +281,37 @@ Task<Result<StepEnd>> reattach_slurm_job(StepEnvironment& environment, const Ste
   co_return ended;
 }
 
-Task<Result<bool>> is_ended(SlurmJobs& jobs, std::string name, Deadline deadline) {
+/// What Slurm has of a job that is not wanted any more.
+enum class Left { nothing, ended, going_on };
+
+Task<Result<Left>> cancelled(SlurmJobs& jobs, std::string name, Deadline deadline) {
   CO_TRY(co_await jobs.cancel(name, deadline));
   CO_TRY(const auto found, co_await jobs.find(name, deadline));
-  co_return std::ranges::all_of(found, &SlurmJobState::over);
+  if (found.empty()) co_return Left::nothing;
+  co_return std::ranges::all_of(found, &SlurmJobState::over) ? Left::ended : Left::going_on;
 }
 
-/// Until Slurm has nothing of it on a node any more.
+/// Until Slurm has nothing of it on a node any more. One that Slurm does not have is looked for a
+/// minute long: slurmctld may have heard an sbatch that was cut off, and take its job late. By its
+/// name alone: the inventory may have lost the job meanwhile.
 Task<Result<void>> cancel_job(StepEnvironment& environment, const StepRequest& request) {
-  CO_TRY(const auto* job, site_job(environment, request));
-  SlurmJobs jobs{*environment.inventory.slurm, *job};
+  const auto& slurm = environment.inventory.slurm;
   const auto& name = *request.handle;
-  std::string why{"it goes on"};
+  if (!slurm)
+    co_return Error{Code::kInvalid,
+                    fmt::format("the inventory has no slurm: any more: scancel --name={}", name)};
+  const inventory::SlurmJob any{};
+  SlurmJobs jobs{*slurm, any};
+  std::string why;
   for (int looks = 1; looks <= kLooks; ++looks) {
-    const auto ended = co_await is_ended(jobs, name, request.deadline);
-    if (ended && *ended) co_return ok();
-    if (!ended && is_final(ended.error().code)) co_return ended.error();
-    if (!ended) why = ended.error().what;
-    CO_TRY(co_await pause_for(environment.ask_job_every));
+    if (looks > 1) {
+      CO_TRY(co_await pause_for(environment.ask_job_every));
+    }
+    const auto left = co_await cancelled(jobs, name, request.deadline);
+    if (!left && is_final(left.error().code)) co_return left.error();
+    if (left && *left == Left::ended) co_return ok();
+    if (left && *left == Left::nothing && looks == kLooks) co_return ok();
+    why = left ? "it goes on" : left.error().what;
   }
   co_return Error{Code::kFailed,
                   fmt::format("Slurm has not ended job {0}: {1}: scancel --name={0}", name, why)};
