@@ -392,6 +392,37 @@ TEST_F(SlurmJobStep, SubmitsOnceHoweverOftenTheControllerDies) {
     }
 }
 
+/// Else it would pass the second verdict without any job.
+TEST_F(SlurmJobStep, IsDoneByANodeAloneThatHasNoPartnerOrIsLeft) {
+  install_fakes();
+  step_.together = playbooks::Together::all;
+  const auto steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step_);
+  playbooks::Plan alone, two;
+  alone.nodes.push_back({&inventory_.nodes[0], steps});
+  for (const auto node : {0u, 1u}) two.nodes.push_back({&inventory_.nodes[node], steps});
+  two.groups = {{.step = "slurm-job", .members = {0, 1}}};
+  engine::Event gone;
+  gone.kind = EventKind::step_skipped;
+  gone.node = "n2";
+  gone.step = "slurm-job";
+  gone.data = {{"why", "it failed before"}, {"because", "failure"}};
+  gone.sequence = 1;
+  test::MortalJournal of_alone, of_two;
+  of_two.events.push_back(gone);
+  const auto control = [&](const playbooks::Plan& plan, test::MortalJournal& journal) {
+    NodeSteps own{environment()};
+    Nobody nobody;
+    return test::control_run(plan, journal, own, nobody).ended;
+  };
+
+  EXPECT_TRUE(control(alone, of_alone));
+  EXPECT_EQ(submitted(), 1);
+  EXPECT_TRUE(control(two, of_two));
+  EXPECT_EQ(submitted(), 2);
+
+  EXPECT_THAT(read("asked"), Not(HasSubstr("--nodes=2")));
+}
+
 TEST_F(SlurmJobStep, IsEndedByItsNameHoweverOften) {
   install_fakes();
   ASSERT_EQ(perform(2).outcome, Outcome::done);
