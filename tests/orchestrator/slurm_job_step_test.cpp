@@ -131,11 +131,12 @@ class SlurmJobStep : public ::testing::Test {
     append(node, EventKind::step_began, {{"attempt", 1}});
     append(node, EventKind::step_ended, {{"outcome", "done"}, {"slurm", how}});
   }
-  void append(const std::string& node, EventKind kind, boost::json::object data) {
+  void append(const std::string& node, EventKind kind, boost::json::object data,
+              const char* step = "hand-off") {
     engine::Event event;
     event.kind = kind;
     event.node = node;
-    event.step = "hand-off";
+    event.step = step;
     event.data = std::move(data);
     ASSERT_TRUE(store_->append(run_, event));
   }
@@ -254,6 +255,30 @@ TEST_F(SlurmJobStep, SubmitsNothingWhereSlurmWasGivenNoneOfItsNodes) {
   EXPECT_EQ(end.outcome, Outcome::done);
   EXPECT_EQ(end.detail, "nothing was submitted: Slurm was given none of its nodes");
   EXPECT_EQ(submitted(), 0);
+}
+
+/// The job failed, the node was drained for it, and a person has it tried again: no pass without
+/// it.
+TEST_F(SlurmJobStep, IsNoSuccessOfANodeThatWasDrainedSinceItWasTried) {
+  install_fakes();
+  append("n1", EventKind::step_began, {{"attempt", 1}}, "slurm-job");
+  append("n1", EventKind::step_ended, {{"outcome", "failed"}}, "slurm-job");
+  append("n1", EventKind::step_began, {{"attempt", 1}}, "hand-off@accepted");
+  append("n1", EventKind::step_ended, {{"outcome", "done"}, {"slurm", "drained"}},
+         "hand-off@accepted");
+
+  const auto alone = perform(1);
+  const auto beside = perform(2);
+
+  EXPECT_EQ(alone.outcome, Outcome::reject);
+  EXPECT_EQ(alone.detail,
+            "nothing was submitted for n1: drained since the job was tried; begin a new run, in "
+            "which Slurm is given what passes");
+  EXPECT_EQ(beside.outcome, Outcome::done) << beside.detail;
+  EXPECT_THAT(read("asked"), HasSubstr("--nodes=1 --nodelist=n2 "));
+  const std::string hash{beside.found.at("evidence").as_string()};
+  const auto document = parse_json(store_->evidence(hash).value()).value();
+  EXPECT_EQ(document.at("n1").at("outcome"), "failed");
 }
 
 TEST_F(SlurmJobStep, WaitsForItsNodesWithSlurmsReason) {

@@ -12,6 +12,7 @@
 #include "base/readable_json.h"
 #include "base/text.h"
 #include "burnin/job_numbers.h"
+#include "burnin/stage.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
@@ -36,10 +37,20 @@ constexpr int kLooks = 6;
 
 using Nodes = std::vector<const inventory::Node*>;
 
-/// The nodes of the step: those that Slurm was given in this run, and the rest.
+/// The nodes of the step: those that Slurm was given in this run, those that it was given once and
+/// that were drained since, and the rest.
 struct Shared {
-  Nodes given{}, left_out{};
+  Nodes given{}, drained{}, left_out{};
 };
+
+/// Whether a hand-off behind the step was done already: the step comes again by a person's word.
+bool was_judged(const record::NodeRecord& record, const std::string& step) {
+  const auto own = std::ranges::find(record.steps, step, &record::StepRecord::name);
+  return std::any_of(own, record.steps.end(), [](const record::StepRecord& each) {
+    const auto* kind = playbooks::step_kind(burnin::base_name(each.name));
+    return each.attempts > 0 && kind != nullptr && kind->kind == playbooks::StepKind::hand_off;
+  });
+}
 
 Nodes nodes_of(const StepRequest& request) {
   return request.members.empty() ? Nodes{&request.node} : Nodes{request.members};
@@ -49,8 +60,12 @@ Result<Shared> shared_out(const StepEnvironment& environment, const StepRequest&
   Shared shared;
   for (const auto* node : nodes_of(request)) {
     TRY(const auto record, record::node_record(environment.store, request.run, node->name));
-    const bool given = environment.inventory.is_of_slurm(*node) && record.hand_off == "resumed";
-    (given ? shared.given : shared.left_out).push_back(node);
+    if (!environment.inventory.is_of_slurm(*node))
+      shared.left_out.push_back(node);
+    else if (record.hand_off == "resumed")
+      shared.given.push_back(node);
+    else
+      (was_judged(record, request.step.name) ? shared.drained : shared.left_out).push_back(node);
   }
   return shared;
 }
@@ -63,6 +78,13 @@ std::string names_of(const Nodes& nodes) {
   names.resize(names.size() - more);
   return fmt::format("{}{}", fmt::join(names, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::string drained(const Nodes& nodes) {
+  return fmt::format(
+      "nothing was submitted for {}: drained since the job was tried; begin a new "
+      "run, in which Slurm is given what passes",
+      names_of(nodes));
 }
 
 /// The job of the inventory that the step names. Errors: kInvalid.
@@ -238,6 +260,10 @@ class JobRun {
     for (const auto* node : shared_.given) document[node->name] = found;
     for (const auto* node : shared_.left_out)
       document[node->name] = boost::json::object{{"left_out", "Slurm was not given the node"}};
+    // Without its numbers it must not pass the verdict that comes again.
+    for (const auto* node : shared_.drained)
+      document[node->name] =
+          boost::json::object{{"outcome", "failed"}, {"detail", drained({node})}};
     make_readable(document);
     TRY(const auto hash, environment_.store.keep_evidence(boost::json::serialize(document)));
     return boost::json::object{{"together", true}, {"evidence", hash}};
@@ -256,6 +282,7 @@ Task<Result<StepEnd>> perform_slurm_job(StepEnvironment& environment, const Step
   const auto job = site_job(environment, request);
   if (!job) co_return ended_by(job.error());
   CO_TRY(auto shared, shared_out(environment, request));
+  if (shared.given.empty() && !shared.drained.empty()) co_return rejected(drained(shared.drained));
   if (shared.given.empty())
     co_return done("nothing was submitted: Slurm was given none of its nodes");
   // Who may change it may run what they like as our user.
