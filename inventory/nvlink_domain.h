@@ -12,10 +12,10 @@
 
 namespace cupel::inventory {
 
-/// The fact of a node whose GPUs all report one domain: NvlinkDomain::text().
+/// The fact of a node whose GPUs all report one domain: NvlinkDomain::text(). Empty: they do not.
 inline constexpr std::string_view kDomainFact = "nvlink.domain";
 /// The fact of a node whose GPUs report several: "CLUSTER.CLIQUE: gpu0, gpu1; CLUSTER.CLIQUE:
-/// gpu2".
+/// gpu2". Empty: they do not.
 inline constexpr std::string_view kSplitDomainFact = "nvlink.domains";
 /// 1 for each GPU that is in a partition of an NVLink domain. A profile with a criterion for it is
 /// of machines that belong in a domain.

@@ -6,6 +6,8 @@
 
 #include "inventory/node.h"
 #include "playbooks/left_out.h"
+#include "playbooks/playbook.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -31,6 +33,10 @@ void add_groups(const std::string& step, const Joined& joined, std::vector<Group
 }
 
 }  // namespace
+
+bool needs_partner(const PlannedStep& step) {
+  return step.together != Together::alone && step.kind != StepKind::slurm_job;
+}
 
 std::vector<Group> groups_of(const std::vector<NodePlan>& nodes, std::vector<Problem>& problems) {
   std::map<Joint, Joined> joined;

@@ -52,21 +52,24 @@ bool is_of_rack(const GpuFabric& gpu) {
 
 void add_domain(std::span<const GpuFabric> gpus, Findings& findings) {
   GpusByDomain domains;
+  bool reported = false;
   for (const auto& gpu : gpus) {
     if (gpu.state.empty() || !is_of_rack(gpu)) continue;
+    reported = true;
     const auto domain = inventory::nvlink_domain(gpu.cluster, gpu.clique);
     const auto why = why_not_joined(gpu, domain.has_value());
     findings.measurements.push_back({std::string{inventory::kJoinedMeasure}, gpu.gpu,
                                      why.empty() ? 1.0 : 0.0, "", shortened(why, kLongestReason)});
     if (why.empty()) domains[domain->text()].push_back(gpu.gpu);
   }
+  if (!reported) return;
+  findings.facts[std::string{inventory::kDomainFact}] =
+      domains.size() == 1 ? domains.begin()->first : std::string{};
+  findings.facts[std::string{inventory::kSplitDomainFact}] =
+      domains.size() > 1 ? text_of_domains(domains) : std::string{};
   if (domains.empty()) return;
   findings.measurements.push_back(
       {"gpu.fabric.domains", "", static_cast<double>(domains.size()), "count", odd_one(domains)});
-  if (domains.size() == 1)
-    findings.facts[std::string{inventory::kDomainFact}] = domains.begin()->first;
-  else
-    findings.facts[std::string{inventory::kSplitDomainFact}] = text_of_domains(domains);
 }
 
 }  // namespace cupel::burnin

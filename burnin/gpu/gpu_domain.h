@@ -23,7 +23,8 @@ bool is_of_rack(const GpuFabric& gpu);
 /// Of each GPU of a rack that reports a fabric, `gpu.fabric.joined`: 0 where its state is not
 /// completed, its status no success, its clique 0 or its cluster zeros. Of those that have joined,
 /// `gpu.fabric.domains`, the number of their domains: traced to the one GPU that is in another than
-/// most; and the fact kDomainFact, or kSplitDomainFact where they report several.
+/// most; and the fact kDomainFact, or kSplitDomainFact where they report several. The other one is
+/// empty: an earlier reading of the run may have had it.
 void add_domain(std::span<const GpuFabric> gpus, Findings& findings);
 
 }  // namespace cupel::burnin

@@ -107,7 +107,8 @@ void print_slow(const report::NodeSummary& node, bool each_part) {
 void print_domain(const record::NodeRecord& record) {
   for (const auto& [words, fact] : {std::pair{"NVLink domain", inventory::kDomainFact},
                                     std::pair{"NVLink domains", inventory::kSplitDomainFact}})
-    if (const auto found = record.facts.find(fact); found != record.facts.end())
+    if (const auto found = record.facts.find(fact);
+        found != record.facts.end() && !found->second.empty())
       say("\n{} {}\n", words, printable(found->second));
 }
 

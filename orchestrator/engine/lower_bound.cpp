@@ -10,8 +10,8 @@
 
 #include "inventory/node.h"
 #include "orchestrator/engine/dispatcher_state.h"
+#include "playbooks/group.h"
 #include "playbooks/plan.h"
-#include "playbooks/playbook.h"
 
 namespace cupel::engine {
 namespace {
@@ -277,7 +277,7 @@ std::vector<std::vector<std::int32_t>> groups_of_steps(const playbooks::Plan& pl
   std::vector<std::vector<std::int32_t>> groups(plan.nodes.size());
   for (std::size_t n = 0; n < plan.nodes.size(); ++n)
     for (const auto& step : *plan.nodes[n].steps)
-      groups[n].push_back(step.together == playbooks::Together::alone ? -1 : -2);
+      groups[n].push_back(playbooks::needs_partner(step) ? -2 : -1);
   for (std::size_t g = 0; g < plan.groups.size(); ++g)
     for (const auto n : plan.groups[g].members) {
       const auto& steps = *plan.nodes[n].steps;

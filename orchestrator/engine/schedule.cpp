@@ -4,6 +4,7 @@
 #include "orchestrator/engine/active_run.h"
 #include "orchestrator/engine/circuit.h"
 #include "playbooks/condition.h"
+#include "playbooks/group.h"
 
 namespace cupel::engine {
 
@@ -69,8 +70,7 @@ std::optional<LeftOut> left_out(const ActiveRun& run, std::size_t node, std::siz
   if (auto why = playbooks::unmet(planned.when, mine.state->facts))
     return LeftOut{std::move(*why),
                    playbooks::unreported(planned.when, mine.state->facts) ? "untold" : "condition"};
-  const bool alone = planned.together == playbooks::Together::alone;
-  if (!alone && !run.group_of(node, step))
+  if (playbooks::needs_partner(planned) && !run.group_of(node, step))
     return LeftOut{"there is no partner to do it with", "partner"};
   return std::nullopt;
 }
@@ -155,7 +155,9 @@ void Engine::check_group(ActiveRun& run, std::size_t which) {
     }
   }
   if (group.arrived.size() < live.size()) return;
-  if (live.size() == 1) {
+  const auto& [first, its_step] = group.members.front();
+  const bool needs_partner = playbooks::needs_partner((*run.nodes[first].plan->steps)[its_step]);
+  if (live.size() == 1 && needs_partner) {
     const auto& node = *run.nodes[live.front()].plan->node;
     leave_group(run, live.front());
     return queue(run,

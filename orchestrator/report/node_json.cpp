@@ -49,7 +49,8 @@ json::object node_json(const NodeSummary& node, engine::RunId run) {
 void put_domain(json::object& object, const record::NodeRecord& record) {
   for (const auto& [key, fact] : {std::pair{"nvlink_domain", inventory::kDomainFact},
                                   std::pair{"nvlink_domains", inventory::kSplitDomainFact}})
-    if (const auto found = record.facts.find(fact); found != record.facts.end())
+    if (const auto found = record.facts.find(fact);
+        found != record.facts.end() && !found->second.empty())
       object[key] = found->second;
 }
 

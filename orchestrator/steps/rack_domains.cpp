@@ -1,6 +1,9 @@
 #include "orchestrator/steps/rack_domains.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "inventory/model.h"
@@ -13,20 +16,40 @@ namespace {
 
 constexpr std::size_t kLongestWords = 2000;  // bytes: all trays of two racks with their domains
 
+/// Of one rack: trays that the inventory has, and those that have reported a domain.
+struct Counted {
+  std::size_t all = 0, reported = 0;
+};
+
+/// Most of a few trays are not most of the rack: then none is accused.
+void doubt(inventory::DomainFinding& finding, const Counted& rack) {
+  if (!finding.accuses || 2 * rack.reported > rack.all) return;
+  finding.accuses = false;
+  finding.what +=
+      fmt::format("; of the {} trays of its rack only {} reported one", rack.all, rack.reported);
+}
+
 std::vector<inventory::DomainFinding> findings_of(const inventory::Inventory& inventory,
                                                   const std::string& profile,
                                                   const engine::RunState& run) {
   std::vector<inventory::TrayDomain> trays;
+  std::map<std::string, Counted, std::less<>> racks;
   for (const auto& node : inventory.nodes) {
-    const auto state = node.profile == profile ? run.nodes.find(node.name) : run.nodes.end();
+    if (node.profile != profile) continue;
+    ++racks[node.rack].all;
+    const auto state = run.nodes.find(node.name);
     if (state == run.nodes.end()) continue;
     if (may_still_report(state->second)) return {};
     const auto fact = state->second.facts.find(std::string{inventory::kDomainFact});
     if (fact == state->second.facts.end()) continue;
-    if (auto domain = inventory::parse_nvlink_domain(fact->second))
-      trays.push_back({node.name, node.rack, *std::move(domain)});
+    auto domain = inventory::parse_nvlink_domain(fact->second);
+    if (!domain) continue;
+    ++racks[node.rack].reported;
+    trays.push_back({node.name, node.rack, *std::move(domain)});
   }
-  return inventory::audit_domains(trays);
+  auto findings = inventory::audit_domains(trays);
+  for (auto& finding : findings) doubt(finding, racks[inventory.node(finding.trays.front())->rack]);
+  return findings;
 }
 
 burnin::Cause cause_of(const inventory::DomainFinding& finding) {

@@ -12,7 +12,8 @@ namespace cupel::steps {
 
 /// Of the nodes of its profile, by kDomainFact: a failure for a tray that is in another domain than
 /// most of its rack, or in another rack than most of its domain; inconclusive where nothing says
-/// which trays are odd (inventory::audit_domains). Nothing while a node of the profile may still
+/// which trays are odd (inventory::audit_domains), or no more than half of its rack has reported in
+/// this run. Nothing while a node of the profile may still
 /// report, so that the order in which they report changes no verdict.
 std::vector<burnin::Cause> domain_differences(const inventory::Inventory& inventory,
                                               const inventory::Node& node,

@@ -69,6 +69,22 @@ TEST_F(RackDomains, LeaveAllOpenWhereNoDomainHasMostOfTheRack) {
   EXPECT_THAT(named(), ElementsAre("a01-n1", "a01-n2", "a01-n3", "a01-n4"));
 }
 
+/// Two trays of another rack beside a healthy one, and fifteen that are not in the run.
+TEST_F(RackDomains, AccuseNoTrayByMostOfAFew) {
+  add("a01", 2, kOther);
+  add("a01", 1, kOne);
+  for (int i = 0; i < 15; ++i) {
+    add("a01", 1, kOne);
+    run_.nodes.erase(inventory_.nodes.back().name);
+  }
+
+  const auto causes = causes_of("a01-n3");
+
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].decision, Decision::inconclusive);
+  EXPECT_THAT(causes[0].measured, HasSubstr("; of the 18 trays of its rack only 3 reported one"));
+}
+
 TEST_F(RackDomains, DecideNothingWhileATrayMayStillReport) {
   add("a01", 3, kOne);
   add("a01", 1, kOther);

@@ -67,6 +67,7 @@ constexpr const char* kScancel = R"sh(#!/bin/sh
 here=$(dirname "$0")
 echo "$*" >> "$here/ended"
 echo '17|CANCELLED|None' > "$here/state"
+[ ! -e "$here/late" ] || [ "$(wc -l < "$here/ended")" -lt 3 ] || : > "$here/job.$(cat "$here/late")"
 )sh";
 
 struct Nobody : engine::Observer {
@@ -130,11 +131,12 @@ class SlurmJobStep : public ::testing::Test {
     append(node, EventKind::step_began, {{"attempt", 1}});
     append(node, EventKind::step_ended, {{"outcome", "done"}, {"slurm", how}});
   }
-  void append(const std::string& node, EventKind kind, boost::json::object data) {
+  void append(const std::string& node, EventKind kind, boost::json::object data,
+              const char* step = "hand-off") {
     engine::Event event;
     event.kind = kind;
     event.node = node;
-    event.step = "hand-off";
+    event.step = step;
     event.data = std::move(data);
     ASSERT_TRUE(store_->append(run_, event));
   }
@@ -255,6 +257,30 @@ TEST_F(SlurmJobStep, SubmitsNothingWhereSlurmWasGivenNoneOfItsNodes) {
   EXPECT_EQ(submitted(), 0);
 }
 
+/// The job failed, the node was drained for it, and a person has it tried again: no pass without
+/// it.
+TEST_F(SlurmJobStep, IsNoSuccessOfANodeThatWasDrainedSinceItWasTried) {
+  install_fakes();
+  append("n1", EventKind::step_began, {{"attempt", 1}}, "slurm-job");
+  append("n1", EventKind::step_ended, {{"outcome", "failed"}}, "slurm-job");
+  append("n1", EventKind::step_began, {{"attempt", 1}}, "hand-off@accepted");
+  append("n1", EventKind::step_ended, {{"outcome", "done"}, {"slurm", "drained"}},
+         "hand-off@accepted");
+
+  const auto alone = perform(1);
+  const auto beside = perform(2);
+
+  EXPECT_EQ(alone.outcome, Outcome::reject);
+  EXPECT_EQ(alone.detail,
+            "nothing was submitted for n1: drained since the job was tried; begin a new run, in "
+            "which Slurm is given what passes");
+  EXPECT_EQ(beside.outcome, Outcome::done) << beside.detail;
+  EXPECT_THAT(read("asked"), HasSubstr("--nodes=1 --nodelist=n2 "));
+  const std::string hash{beside.found.at("evidence").as_string()};
+  const auto document = parse_json(store_->evidence(hash).value()).value();
+  EXPECT_EQ(document.at("n1").at("outcome"), "failed");
+}
+
 TEST_F(SlurmJobStep, WaitsForItsNodesWithSlurmsReason) {
   install_fakes();
   write("state", "17|PENDING|Resources\n");
@@ -351,6 +377,16 @@ TEST_F(SlurmJobStep, DoesNotSubmitAgainWhatSlurmHasForgotten) {
   EXPECT_EQ(submitted(), 1);
 }
 
+TEST_F(SlurmJobStep, DoesNotSubmitAgainWhereTheFolderDoesNotSayWhetherTheJobBegan) {
+  install_fakes();
+  write("tail", "#!/bin/sh\necho 'tail: cannot open: Stale file handle' >&2\nexit 1\n", 0700);
+
+  const auto end = perform(2, "cupel-1-of-a-dead-controller");
+
+  EXPECT_EQ(end.outcome, Outcome::reject);
+  EXPECT_EQ(submitted(), 0);
+}
+
 TEST_F(SlurmJobStep, SubmitsOnceHoweverOftenTheControllerDies) {
   install_fakes();
   ASSERT_EQ(run_, 1) << "of which control_run() makes a run";
@@ -381,6 +417,37 @@ TEST_F(SlurmJobStep, SubmitsOnceHoweverOftenTheControllerDies) {
     }
 }
 
+/// Else it would pass the second verdict without any job.
+TEST_F(SlurmJobStep, IsDoneByANodeAloneThatHasNoPartnerOrIsLeft) {
+  install_fakes();
+  step_.together = playbooks::Together::all;
+  const auto steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step_);
+  playbooks::Plan alone, two;
+  alone.nodes.push_back({&inventory_.nodes[0], steps});
+  for (const auto node : {0u, 1u}) two.nodes.push_back({&inventory_.nodes[node], steps});
+  two.groups = {{.step = "slurm-job", .members = {0, 1}}};
+  engine::Event gone;
+  gone.kind = EventKind::step_skipped;
+  gone.node = "n2";
+  gone.step = "slurm-job";
+  gone.data = {{"why", "it failed before"}, {"because", "failure"}};
+  gone.sequence = 1;
+  test::MortalJournal of_alone, of_two;
+  of_two.events.push_back(gone);
+  const auto control = [&](const playbooks::Plan& plan, test::MortalJournal& journal) {
+    NodeSteps own{environment()};
+    Nobody nobody;
+    return test::control_run(plan, journal, own, nobody).ended;
+  };
+
+  EXPECT_TRUE(control(alone, of_alone));
+  EXPECT_EQ(submitted(), 1);
+  EXPECT_TRUE(control(two, of_two));
+  EXPECT_EQ(submitted(), 2);
+
+  EXPECT_THAT(read("asked"), Not(HasSubstr("--nodes=2")));
+}
+
 TEST_F(SlurmJobStep, IsEndedByItsNameHoweverOften) {
   install_fakes();
   ASSERT_EQ(perform(2).outcome, Outcome::done);
@@ -391,6 +458,26 @@ TEST_F(SlurmJobStep, IsEndedByItsNameHoweverOften) {
 
   EXPECT_THAT(read("ended"), HasSubstr("--name=" + handle_ + "\n"));
   EXPECT_TRUE(abort("cupel-1-that-never-began"));
+}
+
+TEST_F(SlurmJobStep, IsEndedWhereSlurmctldTakesItLate) {
+  install_fakes();
+  write("late", "cupel-1-cut-off");
+
+  EXPECT_TRUE(abort("cupel-1-cut-off"));
+
+  EXPECT_EQ(lines(read("ended")).size(), 3) << "it was there from the third scancel on";
+}
+
+TEST_F(SlurmJobStep, IsEndedByItsNameWhereTheInventoryHasLostIt) {
+  install_fakes();
+  ASSERT_EQ(perform(2).outcome, Outcome::done);
+  write("state", "17|RUNNING|None\n");
+  inventory_.slurm->jobs.clear();
+
+  EXPECT_TRUE(abort(handle_));
+
+  EXPECT_THAT(read("ended"), HasSubstr("--name=" + handle_ + "\n"));
 }
 
 TEST_F(SlurmJobStep, FailsANodeByItsCriterionAndLeavesOthersAsTheyWere) {

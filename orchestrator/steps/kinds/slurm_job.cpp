@@ -12,6 +12,7 @@
 #include "base/readable_json.h"
 #include "base/text.h"
 #include "burnin/job_numbers.h"
+#include "burnin/stage.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
@@ -36,10 +37,20 @@ constexpr int kLooks = 6;
 
 using Nodes = std::vector<const inventory::Node*>;
 
-/// The nodes of the step: those that Slurm was given in this run, and the rest.
+/// The nodes of the step: those that Slurm was given in this run, those that it was given once and
+/// that were drained since, and the rest.
 struct Shared {
-  Nodes given{}, left_out{};
+  Nodes given{}, drained{}, left_out{};
 };
+
+/// Whether a hand-off behind the step was done already: the step comes again by a person's word.
+bool was_judged(const record::NodeRecord& record, const std::string& step) {
+  const auto own = std::ranges::find(record.steps, step, &record::StepRecord::name);
+  return std::any_of(own, record.steps.end(), [](const record::StepRecord& each) {
+    const auto* kind = playbooks::step_kind(burnin::base_name(each.name));
+    return each.attempts > 0 && kind != nullptr && kind->kind == playbooks::StepKind::hand_off;
+  });
+}
 
 Nodes nodes_of(const StepRequest& request) {
   return request.members.empty() ? Nodes{&request.node} : Nodes{request.members};
@@ -49,8 +60,12 @@ Result<Shared> shared_out(const StepEnvironment& environment, const StepRequest&
   Shared shared;
   for (const auto* node : nodes_of(request)) {
     TRY(const auto record, record::node_record(environment.store, request.run, node->name));
-    const bool given = environment.inventory.is_of_slurm(*node) && record.hand_off == "resumed";
-    (given ? shared.given : shared.left_out).push_back(node);
+    if (!environment.inventory.is_of_slurm(*node))
+      shared.left_out.push_back(node);
+    else if (record.hand_off == "resumed")
+      shared.given.push_back(node);
+    else
+      (was_judged(record, request.step.name) ? shared.drained : shared.left_out).push_back(node);
   }
   return shared;
 }
@@ -63,6 +78,13 @@ std::string names_of(const Nodes& nodes) {
   names.resize(names.size() - more);
   return fmt::format("{}{}", fmt::join(names, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::string drained(const Nodes& nodes) {
+  return fmt::format(
+      "nothing was submitted for {}: drained since the job was tried; begin a new "
+      "run, in which Slurm is given what passes",
+      names_of(nodes));
 }
 
 /// The job of the inventory that the step names. Errors: kInvalid.
@@ -137,8 +159,8 @@ class JobRun {
         say(job);
       } else if (++looks == kLooks) {
         if (!may_submit) co_return rejected(forgotten());
-        CO_TRY(const auto gone, co_await was_there());
-        if (gone) co_return rejected(forgotten());
+        CO_TRY(const auto begun, co_await may_have_begun());
+        if (begun) co_return rejected(forgotten());
         may_submit = false;
         looks = 0;
         CO_TRY(co_await submit());
@@ -172,11 +194,12 @@ class JobRun {
         name_, jobs_.output_of(name_));
   }
 
-  /// Whether the job has printed something: it was submitted, and Slurm has forgotten it.
-  Task<Result<bool>> was_there() {
+  /// Whether the job may have begun: it was submitted then, and Slurm has forgotten it. A folder
+  /// that does not answer, or may not be read, does not say that it has not.
+  Task<Result<bool>> may_have_begun() {
     const auto printed = co_await jobs_.end_of_output(name_, burnin::kJobOutputEnd, until_);
     if (!printed && printed.error().code == Code::kCancelled) co_return printed.error();
-    co_return printed.has_value();
+    co_return printed || !printed.error().what.contains("No such file or directory");
   }
 
   /// Errors: those of SlurmJobs::end_of_output() after the last look.
@@ -237,6 +260,10 @@ class JobRun {
     for (const auto* node : shared_.given) document[node->name] = found;
     for (const auto* node : shared_.left_out)
       document[node->name] = boost::json::object{{"left_out", "Slurm was not given the node"}};
+    // Without its numbers it must not pass the verdict that comes again.
+    for (const auto* node : shared_.drained)
+      document[node->name] =
+          boost::json::object{{"outcome", "failed"}, {"detail", drained({node})}};
     make_readable(document);
     TRY(const auto hash, environment_.store.keep_evidence(boost::json::serialize(document)));
     return boost::json::object{{"together", true}, {"evidence", hash}};
@@ -255,6 +282,7 @@ Task<Result<StepEnd>> perform_slurm_job(StepEnvironment& environment, const Step
   const auto job = site_job(environment, request);
   if (!job) co_return ended_by(job.error());
   CO_TRY(auto shared, shared_out(environment, request));
+  if (shared.given.empty() && !shared.drained.empty()) co_return rejected(drained(shared.drained));
   if (shared.given.empty())
     co_return done("nothing was submitted: Slurm was given none of its nodes");
   // Who may change it may run what they like as our user.
@@ -280,24 +308,37 @@ Task<Result<StepEnd>> reattach_slurm_job(StepEnvironment& environment, const Ste
   co_return ended;
 }
 
-Task<Result<bool>> is_ended(SlurmJobs& jobs, std::string name, Deadline deadline) {
+/// What Slurm has of a job that is not wanted any more.
+enum class Left { nothing, ended, going_on };
+
+Task<Result<Left>> cancelled(SlurmJobs& jobs, std::string name, Deadline deadline) {
   CO_TRY(co_await jobs.cancel(name, deadline));
   CO_TRY(const auto found, co_await jobs.find(name, deadline));
-  co_return std::ranges::all_of(found, &SlurmJobState::over);
+  if (found.empty()) co_return Left::nothing;
+  co_return std::ranges::all_of(found, &SlurmJobState::over) ? Left::ended : Left::going_on;
 }
 
-/// Until Slurm has nothing of it on a node any more.
+/// Until Slurm has nothing of it on a node any more. One that Slurm does not have is looked for a
+/// minute long: slurmctld may have heard an sbatch that was cut off, and take its job late. By its
+/// name alone: the inventory may have lost the job meanwhile.
 Task<Result<void>> cancel_job(StepEnvironment& environment, const StepRequest& request) {
-  CO_TRY(const auto* job, site_job(environment, request));
-  SlurmJobs jobs{*environment.inventory.slurm, *job};
+  const auto& slurm = environment.inventory.slurm;
   const auto& name = *request.handle;
-  std::string why{"it goes on"};
+  if (!slurm)
+    co_return Error{Code::kInvalid,
+                    fmt::format("the inventory has no slurm: any more: scancel --name={}", name)};
+  const inventory::SlurmJob any{};
+  SlurmJobs jobs{*slurm, any};
+  std::string why;
   for (int looks = 1; looks <= kLooks; ++looks) {
-    const auto ended = co_await is_ended(jobs, name, request.deadline);
-    if (ended && *ended) co_return ok();
-    if (!ended && is_final(ended.error().code)) co_return ended.error();
-    if (!ended) why = ended.error().what;
-    CO_TRY(co_await pause_for(environment.ask_job_every));
+    if (looks > 1) {
+      CO_TRY(co_await pause_for(environment.ask_job_every));
+    }
+    const auto left = co_await cancelled(jobs, name, request.deadline);
+    if (!left && is_final(left.error().code)) co_return left.error();
+    if (left && *left == Left::ended) co_return ok();
+    if (left && *left == Left::nothing && looks == kLooks) co_return ok();
+    why = left ? "it goes on" : left.error().what;
   }
   co_return Error{Code::kFailed,
                   fmt::format("Slurm has not ended job {0}: {1}: scancel --name={0}", name, why)};

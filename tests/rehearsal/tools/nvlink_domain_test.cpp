@@ -37,7 +37,7 @@ burnin::Findings read_by(Bench& bench, std::string_view stage) {
 
 std::string domain_in(const burnin::Findings& findings) {
   const auto fact = findings.facts.find("nvlink.domain");
-  return fact == findings.facts.end() ? "none" : fact->second;
+  return fact == findings.facts.end() || fact->second.empty() ? "none" : fact->second;
 }
 
 /// "gpu2 gpu.fabric.joined", of the criteria of the fabric.
