@@ -81,6 +81,23 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
 
+std::optional<SanitizeLog> log_in(const AgentOutput& output, std::string_view name,
+                                  const std::string& drive) {
+  const auto* tool = output.tool(name, drive);
+  if (tool == nullptr || tool->cut || tool->status != 0) return std::nullopt;
+  return read_sanitize_log(tool->out);
+}
+
+/// Whether it may tell of an erase before: data was written since some erase, and nothing shows
+/// that the drive was at work meanwhile.
+bool may_be_older(const AgentOutput& output, const std::string& drive, const SanitizeLog& log) {
+  if (log.is_untouched()) return false;
+  const auto running = log_in(output, "sanitize-log-running", drive);
+  if (running && running->state() == SanitizeLog::kRunning) return false;
+  const auto before = log_in(output, "sanitize-log-before", drive);
+  return !before || before->reads_as(log);
+}
+
 /// Why the drive's own log, or its tools, do not bear what cupel-node reports; empty where they do.
 std::string contradiction(const AgentOutput& output, const std::string& drive,
                           const EraseTechnique& technique) {
@@ -93,13 +110,12 @@ std::string contradiction(const AgentOutput& output, const std::string& drive,
     }
     return any ? "" : "no nvme format of it was run";
   }
-  const auto* tool = output.tool("sanitize-log", drive);
-  const auto log = tool == nullptr || tool->cut || tool->status != 0 ? std::nullopt
-                                                                     : read_sanitize_log(tool->out);
+  const auto log = log_in(output, "sanitize-log", drive);
   if (!log) return "its sanitize log was not read";
-  return log->is_done() && log->action() == technique.action
-             ? ""
-             : "its sanitize log does not report that erase as completed";
+  if (!log->is_done() || log->action() != technique.action)
+    return "its sanitize log does not report that erase as completed";
+  return may_be_older(output, drive, *log) ? "its sanitize log may be that of an earlier erase"
+                                           : "";
 }
 
 void not_erased(ErasedMedium& medium, std::string result, std::string why) {

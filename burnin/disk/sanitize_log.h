@@ -28,6 +28,10 @@ struct SanitizeLog {
   bool is_untouched() const { return (status & 0x100U) != 0; }
   /// The sanitize action of the last command: 2 block erase, 3 overwrite, 4 cryptographic erase.
   std::uint32_t action() const { return command & 7U; }
+  /// It may be the same erase that the other tells of.
+  bool reads_as(const SanitizeLog& other) const {
+    return status == other.status && command == other.command;
+  }
   double percent() const { return progress * 100.0 / 65536; }
 };
 

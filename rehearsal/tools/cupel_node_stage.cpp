@@ -244,13 +244,14 @@ class VirtualScratch final : public agent::Scratch {
     return {std::make_unique<VirtualFolder>(process_, path), {}};
   }
 
-  /// The first drive is the system's, and always in use.
+  /// The first drive is the system's, and in use unless an image runs.
   Held hold(const std::string& device, const std::string& serial) override {
     const auto& drives = process_.host.machine().hardware().drives;
     const auto drive = std::ranges::find_if(
         drives, [&](const Drive& each) { return device == "/dev/" + each.name + "n1"; });
     if (drive == drives.end()) return {nullptr, "No such file or directory"};
-    if (drive == drives.begin()) return {nullptr, "it is in use (O_EXCL)"};
+    if (drive == drives.begin() && !process_.host.machine().up_from_image())
+      return {nullptr, "it is in use (O_EXCL)"};
     if (drive->serial != serial)
       return {nullptr, "its serial number is '" + drive->serial + "', not '" + serial + "'"};
     return {std::make_unique<agent::HeldDevice>(), {}};

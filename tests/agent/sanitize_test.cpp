@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/disk/media.h"
+#include "tests/agent/load_bench.h"
 #include "tests/agent/node_tree.h"
 #include "tests/burnin/tools.h"
 
@@ -42,6 +43,7 @@ class Drive {
     files.write("/proc/swaps", "Filename Type Size Used Priority");
     files.write("/sys/class/nvme/nvme0/serial", "S64H0001            ");
     files.write("/sys/class/nvme/nvme0/model", "MZQL2");
+    files.write("/sys/class/nvme/nvme0/transport", "pcie");
     files.write("/sys/block/nvme0n1/device/serial", "S64H0001            ");
     files.write("/sys/block/nvme0n1/size", "2000");
     files.write("/dev/nvme0", "");
@@ -172,12 +174,105 @@ TEST(SanitizeStage, NeverTakesAFailedOrUnreadOneForAnErase) {
 
 TEST(SanitizeStage, TakesNoEndThatTheLogHasOfTheEraseBefore) {
   Drive drive;
+  drive.log("0x1", "4");
   drive.sanitize_ends(R"(0x1\n4\n0x2\n4\n0x3)");
 
   const auto output = drive.run();
 
   EXPECT_THAT(why_not(output), HasSubstr("the drive reports that its sanitize failed"));
   EXPECT_EQ(drive.calls(), "sanitize /dev/nvme0 --sanact=4\n");
+}
+
+/// Gives out every device, or none.
+class AnyScratch final : public Scratch {
+ public:
+  explicit AnyScratch(bool busy) : busy_{busy} {}
+  std::optional<Room> look(const std::string&) const override { return std::nullopt; }
+  Made make(const Room&, std::string_view) override { return {nullptr, "there is no folder"}; }
+  Held hold(const std::string&, const std::string&) override {
+    if (busy_) return {nullptr, "it is in use (O_EXCL)"};
+    return {std::make_unique<HeldDevice>(), {}};
+  }
+
+ private:
+  bool busy_;
+};
+
+/// Of a drive that takes each command, and whose log always reads the same.
+burnin::Output run_with_log(LoadBench& bench, Scratch& scratch, const std::string& status) {
+  bench.scratch = &scratch;
+  for (const auto& [path, text] : std::vector<std::pair<std::string, std::string>>{
+           {"/proc/mounts", "/dev/md0 / ext4 rw 0 0"},
+           {"/sys/class/nvme/nvme0/serial", "S64H0001"},
+           {"/sys/class/nvme/nvme0/transport", "pcie"},
+           {"/sys/block/nvme0n1/device/serial", "S64H0001"},
+           {"/sys/block/nvme0n1/size", "2000"}})
+    bench.files.write(path, text);
+  auto& programs = bench.programs;
+  programs.add("nvme id-ctrl",
+               {.status = 0, .out = R"({"sn":"S64H0001","oacs":94,"sanicap":3,"fna":4})"});
+  programs.add("nvme sanitize-log", {.status = 0,
+                                     .out = "Sanitize Progress (SPROG) :  65535\n"
+                                            "Sanitize Status (SSTAT) :  " +
+                                            status +
+                                            "\nSanitize Command Dword 10 Information (SCDW10) :  "
+                                            "0x4\n"});
+  programs.add("nvme sanitize ", {.status = 0});
+  programs.add("lsblk", {.status = 0, .out = "MOUNTPOINT=\"\"\n"});
+  programs.add("blkid", {.status = 2});
+  for (const auto* tool : {"wipefs", "blockdev"}) programs.add(tool, {.status = 0});
+  const int ended = bench.run("sanitize", kErase);
+  return {bench.lines.text, "", ended};
+}
+
+TEST(SanitizeStage, TakesNoLogThatStillReadsAsBeforeTheCommandForAnErase) {
+  LoadBench bench;
+  AnyScratch scratch{false};
+
+  const auto output = run_with_log(bench, scratch, "0x1");
+
+  EXPECT_THAT(why_not(output), HasSubstr("its sanitize log still reads as before it"));
+  EXPECT_EQ(value_of(*burnin::parsed("sanitize", output), "nvme.sanitize.failed", "nvme0"),
+            std::nullopt);
+  EXPECT_THAT(bench.programs.asked, ::testing::Contains(HasSubstr("--sanact=4")));
+}
+
+TEST(SanitizeStage, BeginsNothingOnADriveThatTheKernelDoesNotGiveOut) {
+  LoadBench bench;
+  AnyScratch scratch{true};
+
+  const auto output = run_with_log(bench, scratch, "0x1");
+
+  EXPECT_EQ(why_not(output), "nvme0n1 cannot be held: it is in use (O_EXCL)");
+  EXPECT_THAT(bench.programs.asked, ::testing::Not(::testing::Contains(HasSubstr("--sanact"))));
+}
+
+TEST(SanitizeStage, TouchesNoDriveBehindANetworkOrWithATwin) {
+  const Drive remote, unknown, twin;
+  remote.files.write("/sys/class/nvme/nvme0/transport", "tcp");
+  remote.log("0x101", "4");
+  fs::remove(unknown.files.root() + "/sys/class/nvme/nvme0/transport");
+  twin.files.write("/sys/class/nvme/nvme1/serial", "S64H0001");
+
+  EXPECT_THAT(why_not(remote.run()), HasSubstr("it is attached over tcp"));
+  EXPECT_THAT(why_not(unknown.run()), HasSubstr("does not report how it is attached"));
+  EXPECT_THAT(why_not(twin.run()), HasSubstr("nvme1 reports its serial number too"));
+  for (const auto* each : {&remote, &unknown, &twin}) EXPECT_EQ(each->calls(), "");
+}
+
+TEST(SanitizeStage, LooksAtTheSerialNumberOnceMoreWhenItsToolsHaveAnswered) {
+  const Drive renamed, grown;
+  const auto meanwhile = [](const Drive& drive, const std::string& script) {
+    drive.tools.add("lsblk",
+                    "cd " + drive.files.root() + "/sys\n" + script + "\necho 'MOUNTPOINT=\"\"'");
+  };
+  meanwhile(renamed,
+            "echo S64H0007 >class/nvme/nvme0/serial; echo S64H0007 >block/nvme0n1/device/serial");
+  meanwhile(grown, "mkdir -p block/nvme0n2/device; echo S64H0001 >block/nvme0n2/device/serial");
+
+  EXPECT_THAT(why_not(renamed.run()), HasSubstr("another drive has its name now"));
+  EXPECT_THAT(why_not(grown.run()), HasSubstr("its name spaces are not those"));
+  EXPECT_EQ(renamed.calls() + grown.calls(), "");
 }
 
 TEST(SanitizeStage, TouchesNoDriveInUseOrOfAnotherSerialNumber) {

@@ -65,7 +65,8 @@ constexpr const char* kCrypto = "sanitize cryptographic erase";
 TEST(SanitizeFindings, AreAnEraseOnlyWhereTheDrivesOwnLogReportsIt) {
   const auto medium = evidence("medium", "nvme0", medium_text("erased", kCrypto));
   const auto with = [&](const std::string& status, const std::string& command) {
-    return outcome(read(evidence("sanitize-log", "nvme0", log_text(status, command)) + medium));
+    return outcome(read(evidence("sanitize-log-before", "nvme0", log_text("0", "0")) +
+                        evidence("sanitize-log", "nvme0", log_text(status, command)) + medium));
   };
 
   EXPECT_EQ(with("0x101", "0x4"), "erased");
@@ -76,6 +77,17 @@ TEST(SanitizeFindings, AreAnEraseOnlyWhereTheDrivesOwnLogReportsIt) {
   EXPECT_EQ(outcome(read(medium)), "its sanitize log was not read");
   EXPECT_EQ(outcome(read(evidence("sanitize-log", "nvme1", log_text("0x101", "0x4")) + medium)),
             "its sanitize log was not read");
+}
+
+TEST(SanitizeFindings, AreNoEraseWhereTheLogMayBeThatOfAnEarlierOne) {
+  const auto log = evidence("sanitize-log", "nvme0", log_text("0x1", "0x4")) +
+                   evidence("medium", "nvme0", medium_text("erased", kCrypto));
+  const auto before = evidence("sanitize-log-before", "nvme0", log_text("0x1", "0x4"));
+  const auto running = evidence("sanitize-log-running", "nvme0", log_text("0x2", "0x4"));
+
+  EXPECT_EQ(outcome(read(log)), "its sanitize log may be that of an earlier erase");
+  EXPECT_EQ(outcome(read(before + log)), "its sanitize log may be that of an earlier erase");
+  EXPECT_EQ(outcome(read(before + running + log)), "erased");
 }
 
 TEST(SanitizeFindings, OfAFormatNeedItsToolsSuccess) {

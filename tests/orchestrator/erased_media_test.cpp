@@ -8,8 +8,12 @@
 #include "inventory/profile.h"
 #include "orchestrator/certificate/statement.h"
 #include "orchestrator/requalify/selection.h"
+#include "orchestrator/steps/node_steps.h"
+#include "playbooks/plan.h"
 #include "playbooks/playbook.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/report_fixture.h"
+#include "tests/support/captures.h"
 
 namespace cupel::certificate {
 namespace {
@@ -123,6 +127,37 @@ TEST(Requalify, RefusesARunThatErasedTheMachinesDrives) {
 
   ASSERT_FALSE(selection);
   EXPECT_THAT(selection.error().what, HasSubstr("run 12 erased the machine's drives"));
+}
+
+TEST_F(ErasedMedia, AreNotTouchedWhereTheBmcReportsAnotherMachine) {
+  end("a01-n01", "bmc-facts", {{"bmc_parts", json::array{}}, {"system_serial", "1660B"}});
+  inventory::Node node;
+  node.name = "a01-n01";
+  node.serial = "1660A";
+  playbooks::PlannedStep planned;
+  planned.kind = playbooks::StepKind::stage;
+  planned.name = "sanitize";
+  const inventory::Inventory inventory;
+  const auto stop = engine::Stop::no;
+  steps::NodeSteps steps{steps::StepEnvironment{inventory, *store, {}, {}, nullptr}};
+  const engine::StepRequest request{id,
+                                    node,
+                                    {},
+                                    planned,
+                                    1,
+                                    {},
+                                    Deadline::in(std::chrono::hours{1}),
+                                    stop,
+                                    {},
+                                    [](const std::string&) {}};
+  asio::io_context io;
+
+  const auto ended = run_to_end(io, steps.perform(request));
+
+  const auto why = ended ? ended->detail : ended.error().what;
+  EXPECT_THAT(why, HasSubstr("the BMC reports serial number '1660B', and the inventory has '1660A' "
+                             "for a01-n01: no drive is looked at or erased"));
+  EXPECT_TRUE(!ended || ended->outcome != engine::Outcome::done);
 }
 
 }  // namespace

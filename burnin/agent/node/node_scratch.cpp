@@ -312,11 +312,11 @@ Scratch::Held NodeScratch::hold(const std::string& device, const std::string& se
   // Looked at first: to open another kind of file may wait, or do something.
   struct stat what{};
   if (::stat(path.c_str(), &what) != 0) return {nullptr, std::strerror(errno)};
-  if (!S_ISBLK(what.st_mode)) return {nullptr, "it is no block device"};
+  if (!S_ISBLK(what.st_mode)) return {nullptr, std::string{kNoBlockDevice}};
   Descriptor open{::open(path.c_str(), O_RDWR | O_EXCL | O_NONBLOCK)};
   if (!open) return {nullptr, errno == EBUSY ? "it is in use (O_EXCL)" : std::strerror(errno)};
   if (::fstat(open.number(), &what) != 0 || !S_ISBLK(what.st_mode))
-    return {nullptr, "it is no block device"};
+    return {nullptr, std::string{kNoBlockDevice}};
   const auto found = serial_of(root_, what.st_rdev);
   if (serial.empty() || found != serial)
     return {nullptr, "its serial number is '" + found + "', not '" + serial + "'"};

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "burnin/disk/media.h"
 #include "burnin/undo.h"
+#include "inventory/identity.h"
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_watch.h"
@@ -97,6 +99,22 @@ Task<Result<StepEnd>> follow_alone(StepEnvironment& environment, const StepReque
   co_return ended;
 }
 
+/// No drive is erased by the word of an address alone. Errors: kFailed: the BMC reports another
+/// machine than the inventory has.
+Result<void> check_machine(StepEnvironment& environment, const StepRequest& request) {
+  if (!burnin::erases_media(request.step.name)) return ok();
+  TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
+  const auto& wanted = request.node.serial;
+  const auto& seen = record.system_serial;
+  const bool known = !inventory::is_no_serial(wanted) && !inventory::is_no_serial(seen);
+  if (!known || inventory::serial_key(wanted) == inventory::serial_key(seen)) return ok();
+  return Error{Code::kFailed,
+               fmt::format("the BMC reports serial number '{}', and the inventory has '{}' for {}: "
+                           "no drive is looked at or erased. Check the cabling, or correct the "
+                           "inventory",
+                           seen, wanted, request.node.name)};
+}
+
 Task<Result<StepEnd>> perform_stage(StepEnvironment& environment, const StepRequest& request) {
   const bool together = !request.members.empty();
   auto folder = fresh_folder(request);
@@ -104,6 +122,7 @@ Task<Result<StepEnd>> perform_stage(StepEnvironment& environment, const StepRequ
     CO_TRY(co_await request.started(folder));
     co_return co_await follow_together(environment, request, std::move(folder));
   }
+  CO_TRY(check_machine(environment, request));
   CO_TRY(auto nothing, nothing_to_undo(environment, request));
   if (nothing) co_return std::move(*nothing);
   Around around{LogWatch{environment, request}, KernelWatch{environment, request}};

@@ -1,5 +1,6 @@
 #include "burnin/agent/node/stages/erasure.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -79,6 +80,7 @@ Work<bool> look_at_earlier(Node& node, Erasure& erasure) {
     erasure.why = "its sanitize log cannot be read: " + last_line_of(read.ran);
     co_return false;
   }
+  erasure.before = read.log;
   const auto earlier = technique_of_action(read.log->action());
   const bool running = read.log->state() == SanitizeLog::kRunning;
   if (!running && !(read.log->is_done() && read.log->is_untouched())) co_return false;
@@ -90,18 +92,27 @@ Work<bool> look_at_earlier(Node& node, Erasure& erasure) {
   co_return true;
 }
 
-/// A log may lag behind the command, and still tell of the erase before: without having seen the
-/// drive at work only an end with nothing written since is taken at once, any other after some
-/// looks.
+/// A log may lag behind the command, and still tell of the erase before. With nothing written since
+/// it tells of this one: no drive with such a log is begun.
+bool may_be_older(const Erasure& erasure, const SanitizeLog& log) {
+  if (!erasure.began || erasure.seen_running || log.is_untouched()) return false;
+  return !erasure.before || log.reads_as(*erasure.before);
+}
+
 bool counts(Erasure& erasure, const SanitizeLog& log) {
-  const bool fresh =
-      log.is_done() && log.is_untouched() && log.action() == erasure.technique.action;
-  return !erasure.began || erasure.seen_running || fresh || ++erasure.looks >= kMostLooks;
+  return !may_be_older(erasure, log) || ++erasure.looks >= kMostLooks;
 }
 
 void take_end(Erasure& erasure, const SanitizeLog& log) {
   erasure.waits = false;
   if (!erasure.began) return erasure.fail(erasure.why);
+  if (log.is_done() && may_be_older(erasure, log)) {
+    erasure.result = "unknown";
+    erasure.why =
+        "it took its sanitize, and its sanitize log still reads as before it: nothing tells the "
+        "erase of now from the one before";
+    return;
+  }
   if (log.is_done() && log.action() == erasure.technique.action) {
     erasure.result = "erased";
     erasure.why.clear();
@@ -112,6 +123,44 @@ void take_end(Erasure& erasure, const SanitizeLog& log) {
                    ? "the drive reports that its sanitize failed, and gives out no data until one "
                      "succeeds"
                    : "its sanitize log does not report that erase as completed");
+}
+
+/// A drive behind a network is not this machine's alone. Of two with one serial number nothing
+/// tells which name space is whose.
+std::string not_its_own(const Node& node, const Erasure& erasure) {
+  const std::string folder = "/sys/class/nvme";
+  const auto transport = node.tree.text(folder + "/" + erasure.drive + "/transport").value_or("");
+  if (transport.empty()) return "the kernel does not report how it is attached (transport)";
+  if (transport != "pcie")
+    return "it is attached over " + transport + ", and is not this machine's";
+  for (const auto& other : node.tree.names(folder))
+    if (other != erasure.drive && serial_of(node, other) == erasure.serial)
+      return other + " reports its serial number too: nothing tells the two apart";
+  return {};
+}
+
+/// Why it is not the drive that was looked at, as it was then.
+std::string changed_since(const Node& node, const Erasure& erasure) {
+  for (const auto& space : erasure.spaces)
+    if (auto why = stranger(node, space, erasure.serial); !why.empty()) return why;
+  if (auto why = not_its_own(node, erasure); !why.empty()) return why;
+  const auto now = spaces_of(node, erasure.drive);
+  if (!std::ranges::equal(now, erasure.spaces, {}, &NvmeDrive::space, &NvmeDrive::space))
+    return "its name spaces are not those that it had when it was looked at";
+  return {};
+}
+
+/// A tree that was written by hand has files in place of devices, which nothing can mount.
+bool is_written(const Node& node) { return node.tree.real("/") != "/"; }
+
+std::string hold(Node& node, const Erasure& erasure, Grip& grip) {
+  for (const auto& space : erasure.spaces) {
+    auto held = node.scratch.hold("/dev/" + space.space, erasure.serial);
+    if (!held.device && !(is_written(node) && held.why == Scratch::kNoBlockDevice))
+      return space.space + " cannot be held: " + held.why;
+    grip.push_back(std::move(held.device));
+  }
+  return {};
 }
 
 }  // namespace
@@ -163,11 +212,19 @@ Choice choose(const NvmeAbilities& can, bool purge, double seen) {
 Work<std::string> why_not_erased(Node& node, const Erasure& erasure) {
   if (erasure.spaces.empty())
     co_return "it has no name space here, by which it could be seen whether it is in use";
-  for (const auto& space : erasure.spaces) {
-    if (auto why = stranger(node, space, erasure.serial); !why.empty()) co_return why;
+  for (const auto& space : erasure.spaces)
     if (auto why = co_await in_use(node, space); !why.empty()) co_return why;
-  }
-  co_return {};
+  // Last: a name may pass to another drive while tools are asked.
+  co_return changed_since(node, erasure);
+}
+
+Work<bool> may_begin(Node& node, Erasure& erasure, Grip& grip) {
+  if (!erasure.wanted) co_return false;
+  auto why = hold(node, erasure, grip);
+  erasure.why = co_await why_not_erased(node, erasure);  // in more words than the kernel has
+  if (erasure.why.empty()) erasure.why = std::move(why);
+  erasure.wanted = erasure.why.empty();
+  co_return erasure.wanted;
 }
 
 Work<bool> plan_erasure(Node& node, Erasure& erasure, bool purge) {
@@ -189,6 +246,7 @@ Work<bool> plan_erasure(Node& node, Erasure& erasure, bool purge) {
                   can->serial + "' for nvme id-ctrl";
     co_return false;
   }
+  if (erasure.why = not_its_own(node, erasure); !erasure.why.empty()) co_return false;
   auto choice = choose(*can, purge, bytes_of(node, erasure.spaces));
   erasure.technique = choice.technique;
   erasure.why = std::move(choice.why);
@@ -214,6 +272,8 @@ Work<bool> look_at_sanitize(Node& node, Erasure& erasure) {
   const auto read = co_await read_log(node, erasure.path);
   if (!read.log) co_return false;  // asked again, until the stage's limit
   if (read.log->state() == SanitizeLog::kRunning) {
+    if (!erasure.seen_running)
+      node.lines.evidence("sanitize-log-running", erasure.drive, read.command, read.ran);
     erasure.began = erasure.seen_running = true;
     erasure.percent = read.log->percent();
     co_return false;

@@ -3,11 +3,13 @@
 // `sanitize` does it to all of them. Source: NVM Express base specification 2.0, Identify
 // Controller (OACS, FNA, SANICAP, TNVMCAP), Format NVM, Sanitize; nvme-sanitize(1), nvme-format(1)
 // of nvme-cli 2.
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "burnin/agent/node/stages/nvme_guards.h"
+#include "burnin/agent/node/stages/scratch.h"
 #include "burnin/disk/sanitize_log.h"
 
 namespace cupel::agent {
@@ -51,7 +53,8 @@ struct Erasure {
   bool waits = false;                     // for its sanitize log
   bool began = false;                     // the drive has taken the command
   bool seen_running = false;              // and its log has said so
-  int looks = 0;                          // since then, at a log that has not
+  int looks = 0;                          // since then, at a log that may be of an earlier one
+  std::optional<burnin::SanitizeLog> before{};  // this erase was begun
   double percent = 0;
 
   void fail(std::string reason) {
@@ -60,8 +63,15 @@ struct Erasure {
   }
 };
 
-/// Why it is not touched now; empty where it may be. Asked right before each erase.
+/// Why it is not touched now; empty where it may be.
 Work<std::string> why_not_erased(Node& node, const Erasure& erasure);
+
+/// Its name spaces, opened exclusively: while this is there nothing mounts or assembles them.
+using Grip = std::vector<std::unique_ptr<HeldDevice>>;
+
+/// Whether its erase may be begun now; what speaks against it is its reason. The kernel itself
+/// refuses to hold what is in use in a way that no tool shows (a further disk of a btrfs).
+Work<bool> may_begin(Node& node, Erasure& erasure, Grip& grip);
 
 /// Looks at the drive, and plans what to do with it: nothing where it was erased before and nothing
 /// was written since, waiting where it still erases itself.

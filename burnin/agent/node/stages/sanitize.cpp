@@ -30,23 +30,18 @@ using Erasures = std::vector<Erasure>;
 /// One nvme format that was started.
 struct Format {
   Erasure* erasure = nullptr;
+  std::size_t space = 0;
   Command command{};
 };
+using Formats = std::map<int, Format>;
 
 bool any_waits(const Erasures& all) { return std::ranges::any_of(all, &Erasure::waits); }
-
-/// Whether it may be erased now. What speaks against it is its reason.
-Work<bool> may_begin(Node& node, Erasure& erasure) {
-  if (!erasure.wanted) co_return false;
-  erasure.why = co_await why_not_erased(node, erasure);
-  erasure.wanted = erasure.why.empty();
-  co_return erasure.wanted;
-}
 
 Work<bool> sanitize_all(Node& node, Erasures& all) {
   for (auto& each : all) {
     if (each.technique.action == 0) continue;
-    if (co_await may_begin(node, each)) co_await begin_sanitize(node, each);
+    Grip grip;
+    if (co_await may_begin(node, each, grip)) co_await begin_sanitize(node, each);
   }
   co_return true;
 }
@@ -80,17 +75,18 @@ Work<bool> follow_all(Node& node, const Order& order, Erasures& all) {
   co_return false;
 }
 
-void start_formats(const Node& node, const Order& order, Erasure& erasure,
-                   std::map<int, Format>& formats) {
-  erasure.result = "erased";  // unless one of them says otherwise
-  erasure.verified = "nvme format: completed";
-  for (const auto& space : erasure.spaces) {
-    Command command{.argv = {"nvme", "format", space.device,
-                             "--ses=" + std::to_string(erasure.technique.secure), "--force"},
-                    .limit = order.limit};
-    const int number = node.programs.start(command);
-    formats.emplace(number, Format{&erasure, std::move(command)});
-  }
+/// One name space of a drive after the other: a second format beside one is refused.
+void start_format(const Node& node, const Order& order, Erasure& erasure, std::size_t space,
+                  Formats& formats) {
+  if (space == erasure.spaces.size()) return;
+  const auto& it = erasure.spaces[space];
+  if (auto why = stranger(node, it, erasure.serial); !why.empty()) return erasure.fail(why);
+  // --force: it is held by us, exclusively, and the ten seconds are for a person.
+  Command command{.argv = {"nvme", "format", it.device,
+                           "--ses=" + std::to_string(erasure.technique.secure), "--force"},
+                  .limit = order.limit};
+  const int number = node.programs.start(command);
+  formats.emplace(number, Format{&erasure, space, std::move(command)});
 }
 
 void take_format(const Node& node, const Format& format, const Ran& ran) {
@@ -99,16 +95,22 @@ void take_format(const Node& node, const Format& format, const Ran& ran) {
 }
 
 Work<bool> format_all(Node& node, const Order& order, Erasures& all) {
-  std::map<int, Format> formats;
+  Formats formats;
+  Grip grip;
   for (auto& each : all) {
-    if (each.technique.secure == 0) continue;
-    if (co_await may_begin(node, each)) start_formats(node, order, each, formats);
+    if (each.technique.secure == 0 || !co_await may_begin(node, each, grip)) continue;
+    each.result = "erased";  // unless one of them says otherwise
+    each.verified = "nvme format: completed";
+    start_format(node, order, each, 0, formats);
   }
   while (!formats.empty()) {
     auto next = co_await node.programs.first_end(order.limit);
     if (!next) continue;
     const auto ended = formats.extract(next->number);
-    if (!ended.empty()) take_format(node, ended.mapped(), next->ran);
+    if (ended.empty()) continue;
+    const auto& format = ended.mapped();
+    take_format(node, format, next->ran);
+    start_format(node, order, *format.erasure, format.space + 1, formats);
   }
   co_return true;
 }

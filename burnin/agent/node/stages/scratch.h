@@ -73,6 +73,7 @@ class Scratch {
   /// a process of this node that was killed has left of that kind ("cupel-disk").
   virtual Made make(const Room& room, std::string_view kind) = 0;
 
+  static constexpr std::string_view kNoBlockDevice = "it is no block device";
   struct Held {
     std::unique_ptr<HeldDevice> device{};
     std::string why{};  // not, where there is none
