@@ -197,6 +197,41 @@ std::optional<std::size_t> length_at(std::string_view text, std::string_view sec
   return done;
 }
 
+/// The bytes with which a secret, or a spelling of one, may begin. Every byte of what BMCs answer
+/// is looked at, some gigabytes in a run, and few of them are such: hence a table and no calls.
+class FirstBytes {
+ public:
+  explicit FirstBytes(std::string_view bytes) {
+    for (const char byte : bytes) add(byte);
+  }
+  void add(char byte) { has_[static_cast<std::uint8_t>(byte)] = true; }
+  /// The first of them in the text from `at` on; its size: there is none.
+  std::size_t next(std::string_view text, std::size_t at) const {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    const std::size_t size = text.size();
+    while (at < size && !has_[bytes[at]]) ++at;
+    return at;
+  }
+
+ private:
+  bool has_[256] = {};
+};
+
+/// Whether one of the first bytes shows that the secret does not stand here: most words that begin
+/// as it does go on otherwise. False proves nothing.
+bool differs_soon(const char* text, std::size_t size, const std::string& secret) {
+  static_assert(kEscapes == "\\%&+");
+  constexpr std::size_t kLook = 4;
+  const char* const sought = secret.data();
+  const std::size_t look = std::min({kLook, size, secret.size()});
+  for (std::size_t i = 0; i < look; ++i) {
+    const char byte = text[i];
+    if (byte == '\\' || byte == '%' || byte == '&' || byte == '+') return false;
+    if (byte != sought[i]) return true;
+  }
+  return false;
+}
+
 bool stands_alone(std::string_view text, std::size_t at, std::size_t length) {
   const auto quote = [](char c) { return c == '"' || c == '\''; };
   if (at == 0 || !quote(text[at - 1])) return false;
@@ -272,9 +307,8 @@ void SentSecrets::add_url(std::string_view url) {
 
 std::string SentSecrets::scrubbed(std::string text, In where) const {
   if (all_.empty() || text.empty()) return text;
-  std::array<bool, 256> may_begin{};
-  for (const auto& secret : all_) may_begin[static_cast<std::uint8_t>(secret.text.front())] = true;
-  for (const unsigned char c : kEscapes) may_begin[c] = true;
+  FirstBytes first{kEscapes};
+  for (const auto& secret : all_) first.add(secret.text.front());
   const bool json = where != In::text;
   const std::string_view whole = text;
   std::string clean;
@@ -282,10 +316,13 @@ std::string SentSecrets::scrubbed(std::string text, In where) const {
   Budget budget{whole.size()};
   for (std::size_t at = 0; at < whole.size();) {
     std::size_t longest = 0;
+    at = first.next(whole, at);
+    if (at == whole.size()) break;
     const bool within_run = at > 0 && whole[at] == '\\' && whole[at - 1] == '\\' && kept < at;
-    if (!within_run && may_begin[static_cast<std::uint8_t>(whole[at])]) {
+    if (!within_run) {
       for (const auto& secret : all_) {
         if (secret.common && where == In::document) continue;
+        if (differs_soon(whole.data() + at, whole.size() - at, secret.text)) continue;
         const auto length = length_at(whole.substr(at), secret.text, json, budget);
         if (!length || (secret.common && !stands_alone(whole, at, *length))) continue;
         longest = std::max(longest, *length);
