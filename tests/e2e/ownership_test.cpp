@@ -165,7 +165,9 @@ TEST_F(OwnershipTest, RootWorksOnAServicesRecordsAsItsUser) {
   ASSERT_EQ(::chown(path("secret").c_str(), 0, service->pw_gid), 0);
   EXPECT_EQ(check().exit_status, 0) << check().error;
   mode("secret", 0644);
-  EXPECT_THAT(check().error, HasSubstr("may be read by others"));
+  EXPECT_THAT(check().error, HasSubstr("secret file " + path("secret") +
+                                       " may be read by others: chown root:nogroup " +
+                                       path("secret") + " && chmod 640 " + path("secret")));
 }
 
 TEST_F(OwnershipTest, CallsASecretThatTheServiceMayNotSeeNotMissing) {
