@@ -222,6 +222,28 @@ TEST_F(OwnershipTest, AdvisesAMemberToGiveASecretToTheGroupOfItsFolder) {
                                      "root:daemon " + secret + " && chmod 640 " + secret));
 }
 
+/// The service would judge by other limits than the site's.
+TEST_F(OwnershipTest, TakesNoShippedProfileForOneOfTheSiteThatTheServiceMayNotRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const auto* service = ::getpwnam("nobody");
+  ASSERT_NE(service, nullptr);
+  mode(".", 0755);
+  mode("profiles", 0755);
+  fs::create_directory(path("state"));
+  ASSERT_EQ(::chown(path("state").c_str(), service->pw_uid, service->pw_gid), 0);
+  write("profiles/dgx-h100.yaml", "profile: dgx-h100\npower: {idle: 1, loaded: 2}\n");
+  mode("profiles/dgx-h100.yaml", 0600);
+  write("inventory.yaml",
+        "site: lab\ndefaults: {profile: dgx-h100}\nnodes:\n  - {name: n1, bmc: {address: 10.0.0.1, "
+        "user: a, password: \"env:X\"}, ssh: {address: 10.0.1.1}}\n");
+
+  const auto checked = cupel({"inventory", "check", path("inventory.yaml")});
+
+  EXPECT_EQ(checked.exit_status, 2) << checked.output;
+  EXPECT_THAT(checked.error,
+              AllOf(HasSubstr(path("profiles/dgx-h100.yaml")), HasSubstr("Permission denied")));
+}
+
 TEST_F(OwnershipTest, ChecksSecretsThatAreFilesAllAtOnceAndRunsNoCommandForOthers) {
   write("inventory.yaml",
         "site: lab\ndefaults: {profile: mine}\nnodes:\n"
