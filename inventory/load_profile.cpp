@@ -202,6 +202,8 @@ std::string ProfileSource::text(std::string_view name) const {
 }
 
 std::optional<std::string> ProfileSource::unread(std::string_view name) const {
+  // Behind a folder that this user may not enter there is no inventory either that names it.
+  if (!is_folder(folder_)) return std::nullopt;
   const auto own = folder_ / (std::string{name} + ".yaml");
   std::error_code failure;
   const auto found = std::filesystem::status(own, failure);

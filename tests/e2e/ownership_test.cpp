@@ -244,6 +244,24 @@ TEST_F(OwnershipTest, TakesNoShippedProfileForOneOfTheSiteThatTheServiceMayNotRe
               AllOf(HasSubstr(path("profiles/dgx-h100.yaml")), HasSubstr("Permission denied")));
 }
 
+/// As /root is, before the first inventory is written.
+TEST_F(OwnershipTest, ListsShippedProfilesFromAFolderThatTheServiceMayNotEnter) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const auto* service = ::getpwnam("nobody");
+  ASSERT_NE(service, nullptr);
+  mode(".", 0755);
+  fs::create_directory(path("state"));
+  ASSERT_EQ(::chown(path("state").c_str(), service->pw_uid, service->pw_gid), 0);
+  fs::create_directories(path("closed/profiles"));
+  mode("closed", 0700);
+
+  const auto listed = testing::run({"env", "-u", "CUPEL_INVENTORY", "-C", path("closed"),
+                                    CUPEL_BINARY, "--state", path("state"), "profile", "list"});
+
+  EXPECT_EQ(listed.status, 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("dgx-h100"));
+}
+
 TEST_F(OwnershipTest, ChecksSecretsThatAreFilesAllAtOnceAndRunsNoCommandForOthers) {
   write("inventory.yaml",
         "site: lab\ndefaults: {profile: mine}\nnodes:\n"
