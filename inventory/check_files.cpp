@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <set>
 
 #include "base/ownership.h"
@@ -50,26 +52,46 @@ Result<void> check_presence(const fs::path& file) {
   return ok();
 }
 
+/// One that this user may not see is not missing.
+Error unseen_secret(const std::string& path, int failure) {
+  if (failure == ENOENT || failure == ENOTDIR)
+    return Error{Code::kInvalid, "there is no secret file " + path};
+  const auto user = name_of_user(::geteuid());
+  return Error{Code::kInvalid,
+               fmt::format("secret file {} cannot be looked at by {}: {}{}", path, user,
+                           std::strerror(failure),
+                           failure == EACCES ? ": put it into a folder that " + user + " may enter"
+                                             : std::string{})};
+}
+
+/// The command by which root lets this user read a secret. In a folder of a service's group that is
+/// the group, whoever of its members asks: given to the member's own, the service would lose it.
+std::string command_to_share(const fs::path& file) {
+  struct stat folder{};
+  const auto parent = absolute_path(file).parent_path().string();
+  const bool shared = ::stat(parent.c_str(), &folder) == 0 && ::group_member(folder.st_gid) != 0;
+  const auto id = shared ? folder.st_gid : ::getegid();
+  const auto* group = ::getgrgid(id);
+  return fmt::format("chown root:{0} {1} && chmod 640 {1}",
+                     group == nullptr ? std::to_string(id) : group->gr_name, file.string());
+}
+
 }  // namespace
 
 Result<void> check_secret_file(const fs::path& file) {
   struct stat found{};
   const auto path = file.string();
-  if (::stat(path.c_str(), &found) != 0)
-    return Error{Code::kInvalid, "there is no secret file " + path};
+  if (::stat(path.c_str(), &found) != 0) return unseen_secret(path, errno);
   // Root gives a service's group its secrets to read: root:cupel, mode 0640.
-  const bool by_group = found.st_uid == 0 && (found.st_mode & 037) == 0;
-  if ((found.st_mode & 077) != 0 && !by_group)
-    return Error{Code::kInvalid,
-                 "secret file " + path + " may be read by others: chmod 600 " + path};
+  const bool of_root = found.st_uid == 0;
+  if ((found.st_mode & 077) != 0 && !(of_root && (found.st_mode & 037) == 0))
+    return Error{Code::kInvalid, fmt::format("secret file {} may be read by others: {}", path,
+                                             of_root && ::geteuid() != 0 ? command_to_share(file)
+                                                                         : "chmod 600 " + path)};
   TRY(within("secret file", check_ownership(file)));
   if (::access(path.c_str(), R_OK) == 0) return ok();
-  const auto* group = ::getgrgid(::getegid());
-  return Error{Code::kInvalid,
-               fmt::format("secret file {0} cannot be read by {1}: chown root:{2} {0} && chmod 640 "
-                           "{0}",
-                           path, name_of_user(::geteuid()),
-                           group == nullptr ? std::to_string(::getegid()) : group->gr_name)};
+  return Error{Code::kInvalid, fmt::format("secret file {} cannot be read by {}: {}", path,
+                                           name_of_user(::geteuid()), command_to_share(file))};
 }
 
 std::vector<Problem> check_inventory_files(const fs::path& file) {

@@ -152,8 +152,10 @@ Profile extended(YamlFields& fields, const ProfileSource& source, Problems& prob
   const auto base_text = source.text(*base);
   if (base_text.empty()) {
     const auto names = source.names();
-    fields.report(fields.place("extends"),
-                  "there is no profile '" + *base + "'" + did_you_mean(*base, std::span{names}));
+    const auto why = source.unread(*base);
+    fields.report(
+        fields.place("extends"),
+        why ? *why : "there is no profile '" + *base + "'" + did_you_mean(*base, std::span{names}));
     return {};
   }
   return parse(base_text, source.file(*base), source, problems, depth + 1).value_or(Profile{});
@@ -194,8 +196,22 @@ std::string ProfileSource::text(std::string_view name) const {
   if (file.find('/') != file.npos) return {};
   auto own = read_file(folder_ / file, kFileLimit);
   if (own) return *std::move(own);
+  if (unread(name)) return {};
   const auto* shipped = shipped_file("inventory/profiles/" + file);
   return shipped == nullptr ? std::string{} : std::string{shipped->text};
+}
+
+std::optional<std::string> ProfileSource::unread(std::string_view name) const {
+  // Behind a folder that this user may not enter there is no inventory either that names it.
+  if (!is_folder(folder_)) return std::nullopt;
+  const auto own = folder_ / (std::string{name} + ".yaml");
+  std::error_code failure;
+  const auto found = std::filesystem::status(own, failure);
+  const bool is_absent = found.type() == std::filesystem::file_type::not_found;
+  const bool may_be_there = !is_absent && (!failure || failure == std::errc::permission_denied);
+  if (!may_be_there || name.contains('/')) return std::nullopt;
+  auto text = read_file(own, kFileLimit);
+  return text ? std::nullopt : std::optional{std::move(text).error().what};
 }
 
 std::string ProfileSource::file(std::string_view name) const {
@@ -206,6 +222,8 @@ std::string ProfileSource::file(std::string_view name) const {
 
 std::optional<Profile> ProfileSource::load(std::string_view name, Problems& problems) const {
   const auto found = text(name);
+  if (auto why = found.empty() ? unread(name) : std::nullopt)
+    problems.push_back({{file(name), 0, 0}, *std::move(why)});
   if (found.empty()) return std::nullopt;
   return parse_profile(found, file(name), *this, problems);
 }

@@ -17,7 +17,8 @@ class ProfileSource {
   explicit ProfileSource(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
   /// The profile with all that it `extends:`. Every fault becomes a problem. Nothing if there is no
-  /// such profile (no problem is added then) or it cannot be read.
+  /// such profile (no problem is added then) or it cannot be read: no shipped one stands in for the
+  /// site's own.
   std::optional<Profile> load(std::string_view name, std::vector<Problem>& problems) const;
 
   /// Names for "did you mean".
@@ -26,8 +27,11 @@ class ProfileSource {
   /// The path of the site's own, "NAME.yaml" of a shipped one.
   std::string file(std::string_view name) const;
 
-  /// The text of the file, for the inventory's digest; empty if there is none.
+  /// The text of the file, for the inventory's digest; empty if there is none, or it is unread().
   std::string text(std::string_view name) const;
+
+  /// Why the site's own of this name cannot be read; nothing where it can be, or there is none.
+  std::optional<std::string> unread(std::string_view name) const;
 
  private:
   std::filesystem::path folder_;

@@ -33,8 +33,13 @@ std::string reservation_of(const std::string& run, const inventory::Node& node) 
   return fmt::format("cupel-{}-{}", run, node.slurm_name);
 }
 
-constexpr std::string_view kOurs = "cupel", kBefore = " | before: ";
+constexpr std::string_view kBefore = " | before: ";
 constexpr std::size_t kLongestKept = 110;  // bytes
+
+/// Also in a rehearsal. A person's may begin with the name alone: "cupel found a bad GPU".
+bool is_ours(std::string_view reason) {
+  return reason.starts_with("cupel: ") || reason.starts_with("cupel REHEARSAL: ");
+}
 
 /// Source: slurmctld and slurmd of Slurm 22.05 to 24.05: set_node_down(), drain_nodes(),
 /// validate_node_specs().
@@ -88,7 +93,7 @@ std::optional<ForeignHold> foreign_hold(const SlurmNode& node) {
   const bool down = node.has("DOWN") || node.has("FAIL");
   if ((!node.drained() && !down) || node.reason.empty()) return std::nullopt;
   const std::string_view reason{node.reason};
-  if (reason.starts_with(kOurs)) {
+  if (is_ours(reason)) {
     const auto kept = reason.find(kBefore);
     return kept == reason.npos ? std::nullopt : parse_kept(reason.substr(kept + kBefore.size()));
   }
@@ -157,10 +162,10 @@ Task<Result<void>> Slurm::drain(std::string name, std::string reason, Deadline d
   SlurmUpdate update{.state = "DRAIN", .reason = reason_with(reason, foreign_hold(now))};
   // An operator who resumes it by hand must not get the feature of qualified nodes with it.
   auto features = now.features;
-  const auto is_ours = [this](const std::string& feature) {
+  const auto is_of_site = [this](const std::string& feature) {
     return std::ranges::find(site_.features, feature) != site_.features.end();
   };
-  if (std::erase_if(features, is_ours) > 0) update.features = std::move(features);
+  if (std::erase_if(features, is_of_site) > 0) update.features = std::move(features);
   co_return co_await door_->update(now.name, std::move(update), deadline);
 }
 

@@ -108,6 +108,33 @@ bool holds_fat(std::ifstream& file, const Partition& partition) {
          (sector.substr(54, 3) == "FAT" || sector.substr(82, 3) == "FAT");
 }
 
+bool holds(std::ifstream& file, const Partition& partition, std::uint64_t offset,
+           std::string_view bytes) {
+  return bytes_at(file, partition.start + offset, bytes.size()) == bytes;
+}
+
+// Whatever type the table gives them. Source: util-linux, libblkid/src/superblocks: swap.c, lvm.c
+// and luks.c.
+bool holds_swap(std::ifstream& file, const Partition& partition) {
+  constexpr std::uint64_t kPages[] = {4096, 16384, 65536};
+  constexpr auto kMagic = "SWAPSPACE2"sv;
+  return is_one_of(partition, kSwap) || std::ranges::any_of(kPages, [&](std::uint64_t page) {
+           return holds(file, partition, page - kMagic.size(), kMagic);
+         });
+}
+
+bool holds_lvm(std::ifstream& file, const Partition& partition) {
+  constexpr std::uint64_t kSectors[] = {0, 1, 2, 3}, kTypeAt = 24;
+  return is_one_of(partition, kLvm) || std::ranges::any_of(kSectors, [&](std::uint64_t sector) {
+           return holds(file, partition, sector * kSector, "LABELONE") &&
+                  holds(file, partition, sector * kSector + kTypeAt, "LVM2 001");
+         });
+}
+
+bool holds_luks(std::ifstream& file, const Partition& partition) {
+  return holds(file, partition, 0, "LUKS\xba\xbe");
+}
+
 /// Of a partition with btrfs, what keeps the RAM system from growing it and from putting the seed
 /// there; empty: nothing, or it has another file system. Source: btrfs(5), struct
 /// btrfs_super_block.
@@ -142,12 +169,15 @@ std::string_view wrong_in(std::ifstream& file, std::vector<Partition> partitions
     return "has an EFI system partition without a FAT file system: no machine finds its boot "
            "loader";
   const auto last = std::ranges::max_element(partitions, {}, &Partition::start);
-  if (is_one_of(*last, kSwap))
+  if (holds_swap(file, *last))
     return "has swap as its last partition, which is the one that is grown to the end of the "
            "node's disk: make the image with its root last";
-  if (is_one_of(*last, kLvm))
+  if (holds_lvm(file, *last))
     return "has LVM as its last partition: neither is that grown, nor gets a root in it the seed. "
            "Make the image with its root in a partition: ext4, XFS or btrfs";
+  if (holds_luks(file, *last))
+    return "has a partition encrypted by LUKS as its last one: neither is that grown, nor gets a "
+           "root in it the seed. Make the image with its root in a partition: ext4, XFS or btrfs";
   for (const auto& each : partitions)
     if (const auto wrong = wrong_in_btrfs(file, each); !wrong.empty()) return wrong;
   return {};

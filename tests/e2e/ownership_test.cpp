@@ -1,6 +1,7 @@
 // A controller obeys nothing that another user can write: inventories, profiles, playbooks, state,
 // secrets, a rack's folder.
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "tests/e2e/cupel_binary.h"
+#include "tests/support/child.h"
 
 namespace cupel::e2e {
 namespace {
@@ -163,7 +165,101 @@ TEST_F(OwnershipTest, RootWorksOnAServicesRecordsAsItsUser) {
   ASSERT_EQ(::chown(path("secret").c_str(), 0, service->pw_gid), 0);
   EXPECT_EQ(check().exit_status, 0) << check().error;
   mode("secret", 0644);
-  EXPECT_THAT(check().error, HasSubstr("may be read by others"));
+  EXPECT_THAT(check().error, HasSubstr("secret file " + path("secret") +
+                                       " may be read by others: chown root:nogroup " +
+                                       path("secret") + " && chmod 640 " + path("secret")));
+}
+
+TEST_F(OwnershipTest, CallsASecretThatTheServiceMayNotSeeNotMissing) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const auto* service = ::getpwnam("nobody");
+  ASSERT_NE(service, nullptr);
+  mode(".", 0755);
+  fs::create_directory(path("state"));
+  ASSERT_EQ(::chown(path("state").c_str(), service->pw_uid, service->pw_gid), 0);
+  write("inventory.yaml",
+        "site: lab\ndefaults: {profile: mine}\nnodes:\n  - {name: n1, bmc: {address: 10.0.0.1, "
+        "user: a, password: \"file:closed/secret\"}, ssh: {address: 10.0.1.1}}\n");
+  fs::create_directory(path("closed"));
+  write("closed/secret", "x");
+  mode("closed/secret", 0600);
+  mode("closed", 0700);
+
+  const auto checked = cupel({"inventory", "check", path("inventory.yaml")});
+
+  EXPECT_EQ(checked.exit_status, 2);
+  EXPECT_THAT(checked.error, HasSubstr("secret file " + path("closed/secret") +
+                                       " cannot be looked at by nobody: Permission denied: put it "
+                                       "into a folder that nobody may enter"));
+}
+
+/// A member's own group in its place would take the secret from the service.
+TEST_F(OwnershipTest, AdvisesAMemberToGiveASecretToTheGroupOfItsFolder) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const auto* member = ::getpwnam("nobody");
+  const auto* group = ::getgrnam("daemon");
+  ASSERT_TRUE(member != nullptr && group != nullptr);
+  mode(".", 0755);
+  fs::create_directories(path("etc/profiles"));
+  ASSERT_EQ(::chown(path("etc").c_str(), 0, group->gr_gid), 0);
+  mode("etc", 0750);
+  mode("etc/profiles", 0755);
+  write("etc/profiles/mine.yaml", "profile: mine\npower: {idle: 1, loaded: 2}\n");
+  write("etc/inventory.yaml",
+        "site: lab\ndefaults: {profile: mine}\nnodes:\n  - {name: n1, bmc: {address: 10.0.0.1, "
+        "user: a, password: \"file:secret\"}, ssh: {address: 10.0.1.1}}\n");
+  write("etc/secret", "x");
+  mode("etc/secret", 0600);
+
+  const auto checked = testing::run(
+      {"setpriv", "--reuid=" + std::to_string(member->pw_uid),
+       "--regid=" + std::to_string(member->pw_gid), "--groups=" + std::to_string(group->gr_gid),
+       CUPEL_BINARY, "--state", path("own"), "inventory", "check", path("etc/inventory.yaml")});
+
+  EXPECT_EQ(checked.status, 2);
+  const auto secret = path("etc/secret");
+  EXPECT_THAT(checked.err, HasSubstr("secret file " + secret + " cannot be read by nobody: chown " +
+                                     "root:daemon " + secret + " && chmod 640 " + secret));
+}
+
+/// The service would judge by other limits than the site's.
+TEST_F(OwnershipTest, TakesNoShippedProfileForOneOfTheSiteThatTheServiceMayNotRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const auto* service = ::getpwnam("nobody");
+  ASSERT_NE(service, nullptr);
+  mode(".", 0755);
+  mode("profiles", 0755);
+  fs::create_directory(path("state"));
+  ASSERT_EQ(::chown(path("state").c_str(), service->pw_uid, service->pw_gid), 0);
+  write("profiles/dgx-h100.yaml", "profile: dgx-h100\npower: {idle: 1, loaded: 2}\n");
+  mode("profiles/dgx-h100.yaml", 0600);
+  write("inventory.yaml",
+        "site: lab\ndefaults: {profile: dgx-h100}\nnodes:\n  - {name: n1, bmc: {address: 10.0.0.1, "
+        "user: a, password: \"env:X\"}, ssh: {address: 10.0.1.1}}\n");
+
+  const auto checked = cupel({"inventory", "check", path("inventory.yaml")});
+
+  EXPECT_EQ(checked.exit_status, 2) << checked.output;
+  EXPECT_THAT(checked.error,
+              AllOf(HasSubstr(path("profiles/dgx-h100.yaml")), HasSubstr("Permission denied")));
+}
+
+/// As /root is, before the first inventory is written.
+TEST_F(OwnershipTest, ListsShippedProfilesFromAFolderThatTheServiceMayNotEnter) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const auto* service = ::getpwnam("nobody");
+  ASSERT_NE(service, nullptr);
+  mode(".", 0755);
+  fs::create_directory(path("state"));
+  ASSERT_EQ(::chown(path("state").c_str(), service->pw_uid, service->pw_gid), 0);
+  fs::create_directories(path("closed/profiles"));
+  mode("closed", 0700);
+
+  const auto listed = testing::run({"env", "-u", "CUPEL_INVENTORY", "-C", path("closed"),
+                                    CUPEL_BINARY, "--state", path("state"), "profile", "list"});
+
+  EXPECT_EQ(listed.status, 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("dgx-h100"));
 }
 
 TEST_F(OwnershipTest, ChecksSecretsThatAreFilesAllAtOnceAndRunsNoCommandForOthers) {

@@ -308,6 +308,26 @@ TEST(Profiles, ASitesOwnOneExtendsAShippedOne) {
   EXPECT_EQ(profile->firmware[1].version, "24.1");
 }
 
+/// It would judge by other limits.
+TEST(Profiles, NoShippedOneStandsInForASitesOwnThatCannotBeRead) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "dgx-h100.yaml";
+  std::filesystem::create_directory(file);
+  const ProfileSource source{folder.path()};
+  std::vector<Problem> of_itself, of_another;
+
+  const auto own = source.load("dgx-h100", of_itself);
+  [[maybe_unused]] const auto other =
+      parse_profile("profile: mine\nextends: dgx-h100\npower: {idle: 1, loaded: 2}\n", "mine.yaml",
+                    source, of_another);
+
+  EXPECT_FALSE(own);
+  EXPECT_THAT(to_string(of_itself), HasSubstr(file.string()));
+  EXPECT_EQ(source.text("dgx-h100"), "");
+  EXPECT_THAT(to_string(of_another), HasSubstr("mine.yaml:2:"));
+  EXPECT_THAT(to_string(of_another), HasSubstr(file.string()));
+}
+
 TEST(LoadInventory, HasTheShippedSecurityFloorWhereItNamesNone) {
   const auto none = loaded(kGood);
   const auto strict = loaded(std::string{kGood} + "security_floor: {policy: fail}\n");

@@ -31,6 +31,8 @@ TEST(ForeignHold, IsADrainOrDownThatNeitherCupelNorSlurmHasMade) {
             (ForeignHold{"DOWN", "", "PSU smells"}));
   EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, "cupel: not qualified (run 3)")),
             std::nullopt);
+  EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, "cupel REHEARSAL: not qualified (run 3)")),
+            std::nullopt);
   EXPECT_EQ(foreign_hold(node_with({"IDLE"}, "ticket 4711")), std::nullopt);
   for (const auto* reason :
        {"Not responding", "Node unexpectedly rebooted", "Low RealMemory (reported:1 < 2)",
@@ -39,9 +41,10 @@ TEST(ForeignHold, IsADrainOrDownThatNeitherCupelNorSlurmHasMade) {
     EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, reason, "root")), std::nullopt) << reason;
 }
 
-TEST(ForeignHold, IsAPersonsThoughItBeginsAsReasonsOfSlurmDo) {
+TEST(ForeignHold, IsAPersonsThoughItBeginsAsReasonsOfSlurmOrOursDo) {
   for (const auto* reason :
-       {"low fan speed, do not use", "reboot after the next job", "invalid serial number: RMA 12"})
+       {"low fan speed, do not use", "reboot after the next job", "invalid serial number: RMA 12",
+        "cupel found a bad GPU, do not use", "cupel run 3: ask alice", "cupel"})
     EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, reason)),
               (ForeignHold{"DRAIN", "alice", reason}));
   EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, "low fan speed", "root")),

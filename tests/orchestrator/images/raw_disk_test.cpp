@@ -101,6 +101,22 @@ TEST_F(RawDisk, IsNotOneThatANodeCouldNotUse) {
   EXPECT_THAT(refusal(gpt({kEsp, kLinux, kLvm})), HasSubstr("LVM as its last partition"));
 }
 
+TEST_F(RawDisk, IsJudgedByWhatItsLastPartitionHoldsWhateverItsTableSays) {
+  constexpr std::size_t kLast = std::size_t{2} << 20;
+  const auto with = [](std::size_t at, std::string_view bytes) {
+    auto disk = gpt({kEsp, kLinux});
+    return disk.replace(kLast + at, bytes.size(), bytes);
+  };
+  auto lvm = with(512, "LABELONE");
+
+  EXPECT_THAT(refusal(with(4086, "SWAPSPACE2")), HasSubstr("swap as its last partition"));
+  EXPECT_THAT(refusal(with(65526, "SWAPSPACE2")), HasSubstr("swap as its last partition"));
+  EXPECT_EQ(refusal(lvm), "");
+  EXPECT_THAT(refusal(lvm.replace(kLast + 512 + 24, 8, "LVM2 001")),
+              HasSubstr("LVM as its last partition"));
+  EXPECT_THAT(refusal(with(0, "LUKS\xba\xbe")), HasSubstr("encrypted by LUKS as its last one"));
+}
+
 TEST_F(RawDisk, IsNotOneWithABtrfsThatTheRamSystemCannotGrow) {
   const auto with = [](std::size_t at, char value) {
     auto disk = gpt({kEsp, kLinux});
