@@ -20,16 +20,18 @@ constexpr std::array<std::string_view, 14> kSecretParts{
     "password", "passwd",     "passphrase",    "passcode",     "pwd",    "secret",     "token",
     "apikey",   "credential", "authorization", "communitystr", "cookie", "privatekey", "accesskey"};
 /// These are, as a whole or as a name's last word: BMC_PW, "auth".
-constexpr std::array<std::string_view, 8> kSecretWords{"pass", "pw",  "psk",       "auth",
-                                                       "key",  "pin", "community", "passkey"};
+constexpr std::array<std::string_view, 9> kSecretWords{
+    "pass", "pw", "psk", "auth", "key", "pin", "community", "passkey", "bearer"};
 /// Options of programs whose value is one. The others' -p is a port.
 struct SecretOption {
   std::string_view program, flag;
 };
-constexpr std::array<SecretOption, 6> kSecretOptions{{{"ipmitool", "-P"},
+constexpr std::array<SecretOption, 8> kSecretOptions{{{"ipmitool", "-P"},
                                                       {"ipmi-", "-p"},
                                                       {"sshpass", "-p"},
                                                       {"curl", "-u"},
+                                                      {"curl", "--user"},
+                                                      {"curl", "--proxy-user"},
                                                       {"wget", "--password"},
                                                       {"snmp", "-c"}}};
 
@@ -108,9 +110,9 @@ class Line {
     const bool behind_word = was_word_;
     const bool is_option = name.starts_with('-');
     was_word_ = !is_option;
-    const bool flag = is_flag(name);
-    keep(name.size());
-    if (flag) return drop_word();
+    const auto option = option_in(name);
+    keep(option > 0 ? option : name.size());
+    if (option > 0) return drop_word();
     if (!is_secret(name, behind_word)) {
       if (at_ < text_.size() && !is_blank(text_[at_])) was_word_ = false;
       return;
@@ -118,10 +120,14 @@ class Line {
     take_value(name, is_option);
   }
 
-  bool is_flag(std::string_view name) const {
-    for (std::size_t i = 0; i < kSecretOptions.size(); ++i)
-      if (has_[i] && name == kSecretOptions[i].flag) return true;
-    return false;
+  /// How many bytes of the name are an option whose value comes next, or in the same word (-Px).
+  std::size_t option_in(std::string_view name) const {
+    for (std::size_t i = 0; i < kSecretOptions.size(); ++i) {
+      const auto option = kSecretOptions[i].flag;
+      const bool is_short = option.size() == 2;
+      if (has_[i] && (is_short ? name.starts_with(option) : name == option)) return option.size();
+    }
+    return 0;
   }
 
   /// "Sense Key : Medium Error" is no key: a short word counts where no other stands before it.
