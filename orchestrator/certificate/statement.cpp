@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/utc.h"
 #include "burnin/stage.h"
+#include "inventory/identity.h"
 #include "orchestrator/certificate/media_list.h"
 #include "orchestrator/certificate/unique_keys.h"
 #include "orchestrator/report/document.h"
@@ -476,12 +477,12 @@ Result<Certified> read_statement(std::string_view payload) {
   if (nodes == nullptr || !nodes->is_array() || nodes->get_array().empty() ||
       nodes->get_array().size() > kMostNodes)
     return Error{Code::kMalformed, "it is of no nodes"};
-  std::set<std::string> names, serials;
+  std::set<std::string> names, serials;  // in the forms by which they are compared
   for (const auto& each : nodes->get_array()) {
     TRY(auto node, read_node(each, read.kept));
-    if (!names.insert(node.node).second)
+    if (!names.insert(lower_case(node.node)).second)
       return Error{Code::kMalformed, fmt::format("{} stands in it twice", node.node)};
-    if (!serials.insert(node.serial).second)
+    if (!serials.insert(inventory::serial_key(node.serial)).second)
       return Error{Code::kMalformed, fmt::format("the machine {} stands in it twice, also as {}",
                                                  node.serial, node.node)};
     read.nodes.push_back(std::move(node));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/secret_forms.h"
 #include "base/text.h"
 #include "orchestrator/ssh/run_script.h"
 
@@ -38,18 +39,6 @@ if [ -e os.json ]; then mv -f os.json os.json.failed; fi
 sync
 )";
 
-std::string redacted(std::string text, const std::vector<std::string>& secrets) {
-  constexpr std::string_view kInstead = "***";
-  for (const auto& secret : secrets) {
-    if (secret.empty()) continue;
-    for (auto at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
-      text.replace(at, secret.size(), kInstead);
-      at += kInstead.size();
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 FirstBoot read_first_boot(std::string_view output) {
@@ -77,11 +66,11 @@ FirstBoot read_first_boot(std::string_view output) {
 }
 
 std::string FirstBoot::text(const std::vector<std::string>& secrets) const {
-  // The longest first: one may be in another.
-  auto longest_first = secrets;
-  std::ranges::sort(longest_first, std::greater{}, &std::string::size);
-  std::string said = redacted(failure, longest_first);
-  const auto clean = redacted(last_lines, longest_first);
+  const auto clean_of = [&](const std::string& text) {
+    return without_secrets(without_known(text, secrets));
+  };
+  std::string said = clean_of(failure);
+  const auto clean = clean_of(last_lines);
   std::string shown;
   for (const auto line : lines(clean)) shown += (shown.empty() ? "" : " | ") + printable(line);
   // What came last says the most.

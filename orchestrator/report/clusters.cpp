@@ -204,9 +204,12 @@ std::vector<FailureGroup> group_failures(std::span<const Trial> trials,
 }
 
 std::string cause_of(std::string_view detail, std::string_view node) {
+  constexpr std::string_view kNode = "NODE";
   std::string text = printable(detail);
-  for (auto at = text.find(node); !node.empty() && at != text.npos; at = text.find(node, at + 1))
-    text.replace(at, node.size(), "NODE");
+  // Behind what was put in: a node may be named "D".
+  for (auto at = text.find(node); !node.empty() && at != text.npos;
+       at = text.find(node, at + kNode.size()))
+    text.replace(at, node.size(), kNode);
   std::string cause;
   for (const char c : text) {
     const bool digit = c >= '0' && c <= '9';

@@ -11,6 +11,7 @@
 
 #include "base/csv.h"
 #include "base/digest.h"
+#include "base/secret_forms.h"
 #include "base/text.h"
 #include "burnin/consequences.h"
 #include "burnin/criteria/causes.h"
@@ -20,7 +21,6 @@
 #include "orchestrator/report/rehearsal.h"
 #include "orchestrator/report/serials.h"
 #include "orchestrator/report/verdict_json.h"
-#include "orchestrator/rma/scrub.h"
 
 namespace cupel::rma {
 namespace {

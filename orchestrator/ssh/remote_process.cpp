@@ -1,5 +1,7 @@
 #include "orchestrator/ssh/remote_process.h"
 
+#include <utility>
+
 #include "base/text.h"
 
 namespace cupel::ssh {
@@ -34,12 +36,14 @@ std::string Announcement::take(std::string_view piece) {
   if (group_) return std::string{piece};
   held_ += piece;
   std::string passed;
-  for (auto end = held_.find('\n'); end != held_.npos && !group_; end = held_.find('\n')) {
-    const std::string_view line{held_.data(), end};
+  std::size_t from = 0;
+  for (auto end = held_.find('\n'); end != held_.npos && !group_; end = held_.find('\n', from)) {
+    const auto line = std::string_view{held_}.substr(from, end - from);
     if (line.starts_with(kWord)) group_ = group_in(line.substr(kWord.size()));
-    if (!group_) passed += held_.substr(0, end + 1);
-    held_.erase(0, end + 1);
+    if (!group_) passed.append(line).append("\n");
+    from = end + 1;
   }
+  held_.erase(0, from);
   if (group_ || held_.size() > kPatience) passed += std::exchange(held_, {});
   return passed;
 }

@@ -401,6 +401,10 @@ TEST_F(Certificate, ThatContradictsItselfIsRefusedWhoeverSignedIt) {
               HasSubstr("it says that a01-n01 passed, and has causes why it did not"));
   EXPECT_THAT(refused("/predicate/nodes/1/node", "a01-n01"),
               HasSubstr("a01-n01 stands in it twice"));
+  EXPECT_THAT(refused("/predicate/nodes/1/node", "A01-N01"),
+              HasSubstr("A01-N01 stands in it twice"));
+  EXPECT_THAT(refused("/predicate/nodes/1/chassis_serial", "1660a"),
+              HasSubstr("the machine 1660a stands in it twice, also as a01-n02"));
   for (const auto* beyond : {R"({"measure":"gpu.ecc","value":1e9,"at_most":0,"met":true})",
                              R"({"measure":"gemm.rate","value":1,"at_least":700,"met":true})"})
     EXPECT_THAT(refused("/predicate/nodes/0/criteria/0", json::parse(beyond)),

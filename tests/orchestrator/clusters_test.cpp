@@ -142,6 +142,7 @@ TEST(Causes, AreTheSameWhereOnlyTheNodeAndNumbersDiffer) {
             cause_of("a01-n12: HTTP 503 after 7 s", "a01-n12"));
   EXPECT_NE(cause_of("a01-n07: no answer", "a01-n07"), cause_of("a01-n07: refused", "a01-n07"));
   EXPECT_LE(cause_of(std::string(10'000, 'x'), "n").size(), 100u);
+  EXPECT_EQ(cause_of("D: no answer of D", "D"), "NODE: no answer of NODE");
 }
 
 /// What people read is what one of the nodes said, with its numbers and its name.

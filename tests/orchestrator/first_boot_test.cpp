@@ -28,6 +28,15 @@ TEST(FirstBootOutput, SaysWhatFailedWithItsLastLinesAndWithoutSecrets) {
             "token *** refused");
 }
 
+TEST(FirstBootOutput, HidesSecretsByTheirFormThatTheInventoryDoesNotHave) {
+  const auto text = read_first_boot(
+                        "{\"v1\": {\"errors\": [\"e\"]}}\nmysql_pwd=hunter2\n"
+                        "curl -u admin:hunter2 http://10.0.0.1\nno such host\n")
+                        .text({});
+
+  EXPECT_EQ(text, "e. Its last lines: mysql_pwd=*** | curl -u *** http://10.0.0.1 | no such host");
+}
+
 TEST(FirstBootOutput, IsGoodWithoutErrorsAndUnknownWithoutCloudInit) {
   EXPECT_EQ(read_first_boot(kGood).how, FirstBoot::How::good);
   EXPECT_EQ(read_first_boot("no cloud-init\n").how, FirstBoot::How::unknown);

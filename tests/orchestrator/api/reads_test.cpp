@@ -3,6 +3,7 @@
 #include "orchestrator/api/event_text.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/controller/run_view.h"
+#include "orchestrator/store/step_secrets.h"
 #include "tests/orchestrator/api/api_fixture.h"
 #include "tests/orchestrator/store_fixture.h"
 
@@ -406,6 +407,23 @@ TEST_F(ApiReads, GivesOutEvidenceThatARunNamesAndNoOther) {
   EXPECT_EQ(get("/api/v1/runs/1/evidence/" + other).status, 404);
   EXPECT_EQ(get("/api/v1/runs/1/evidence/..%2F..%2Fcupel.db").status, 400);
   EXPECT_EQ(get("/api/v1/runs/1/evidence/%2e%2e/x").status, 400);
+}
+
+TEST_F(ApiReads, EvidenceShowsNoBootTicket) {
+  const auto run = run_of_two();
+  const std::string ticket = "0123456789abcdef0123456789abcdef";
+  const auto named = store().keep_evidence("Command line: quiet cupel.boot=http://10.0.0.1/boot/" +
+                                           ticket + "/\n");
+  ASSERT_TRUE(named);
+  append(run, engine::EventKind::step_ended, "a02-n01", "bmc-facts",
+         R"({"outcome":"done","evidence":")" + *named + R"("})");
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/evidence/" + *named);
+
+  EXPECT_EQ(heard.status, 200);
+  EXPECT_EQ(heard.body, "Command line: quiet cupel.boot=http://10.0.0.1/boot/" +
+                            std::string(ticket.size(), store::kCut) + "/\n");
 }
 
 TEST_F(ApiReads, ServesThePageWithItsPolicyAndKeepsWhatNeverChanges) {

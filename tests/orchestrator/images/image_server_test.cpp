@@ -319,6 +319,27 @@ TEST_F(ImageServing, WhatIsGrantedOverOneProtocolIsNotAnsweredOverTheOther) {
   EXPECT_EQ(fetch(plain).status, 404);
 }
 
+TEST_F(ImageServing, AnImageOfFirmwareThatIsRewrittenInPlaceIsServedAsItWasChecked) {
+  inventory::ImageTrust trust;
+  trust.serve = inventory::Endpoint{"127.0.0.1", 0};
+  trust.only_http = true;
+  controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
+  controller::FirmwareImages later{io.get_executor(), trust, folder.path() / "state"};
+  const bmc::UpdateOrder order{.file = file, .name = "bios.bin", .sha256 = sha256_hex(content)};
+  const auto serve = [&](controller::FirmwareImages& by) {
+    return run_to_end(io, by.serve(order, {}, Deadline::in(std::chrono::seconds{60})));
+  };
+  const auto url = serve(images);
+  ASSERT_TRUE(url) << url.error().what;
+
+  std::ofstream{file} << std::string(content.size(), 'x');
+
+  EXPECT_EQ(fetch(*url).body, content);
+  const auto refused = serve(later);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUntrusted);
+}
+
 TEST_F(ImageServing, ABmcIsShownTheCertificateThatTheSiteHasByNow) {
   inventory::ImageTrust trust;
   trust.serve = inventory::Endpoint{"127.0.0.1", 0};

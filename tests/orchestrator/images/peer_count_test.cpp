@@ -23,6 +23,20 @@ TEST(PeerCount, OfOnePeerIsBounded) {
   EXPECT_TRUE(count.enter(kOther));
 }
 
+TEST(PeerCount, OfIpv6CountsAHostsWholeNetworkAsOnePeer) {
+  PeerCount count{8, 2};
+  EXPECT_TRUE(count.enter(make_address("2001:db8:0:1::1")));
+  EXPECT_TRUE(count.enter(make_address("2001:db8:0:1:ffff::2")));
+
+  EXPECT_FALSE(count.enter(make_address("2001:db8:0:1::3")));
+  EXPECT_TRUE(count.enter(make_address("2001:db8:0:2::1")));
+  EXPECT_TRUE(count.enter(make_address("::ffff:10.0.0.2")));
+  EXPECT_TRUE(count.enter(kOther));
+  EXPECT_FALSE(count.enter(kOther)) << "mapped into IPv6 it is the same address";
+  count.leave(make_address("2001:db8:0:1::9"));
+  EXPECT_TRUE(count.enter(make_address("2001:db8:0:1::3")));
+}
+
 TEST(PeerCount, KeepsAQuarterForPeersThatWereServed) {
   const PeerCount::Clock::time_point now{};
   PeerCount count{4, 0};

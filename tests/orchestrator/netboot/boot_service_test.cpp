@@ -125,6 +125,22 @@ TEST_F(Booting, NamesAMachineThatIsAnotherNode) {
   EXPECT_EQ(fetch({.url = ticket.base_url + "seed/user-data"}).status, 403);
 }
 
+TEST_F(Booting, ARefusedHelloLearnsNothingThatTheInventoryKnows) {
+  start();
+  const auto ticket = service->issue(order()).value();
+
+  for (const auto& [cause, body] :
+       {std::pair{"wrong-serial", R"({"serial":"EVIL"})"},
+        std::pair{"wrong-uuid", R"({"serial":"S1","uuid":"ffffffff-4455-6677-8899-aabbccddeeff"})"},
+        std::pair{"wrong-mac", R"({"serial":"S1","macs":["52:54:00:aa:00:09"]})"}}) {
+    const auto answer = say(ticket, "hello", body);
+
+    EXPECT_EQ(answer.status, 403) << cause;
+    EXPECT_THAT(answer.body, AllOf(HasSubstr(cause), Not(HasSubstr("S1")), Not(HasSubstr("00:01")),
+                                   Not(HasSubstr("00112233"))));
+  }
+}
+
 TEST_F(Booting, AHelloThatIsNoJsonOrTooLargeIsRefused) {
   start();
   const auto ticket = service->issue(order()).value();

@@ -1,11 +1,14 @@
-#include "orchestrator/rma/scrub.h"
+#include "base/secret_forms.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
+#include <vector>
 
 #include "base/text.h"
 
-namespace cupel::rma {
+namespace cupel {
 namespace {
 
 constexpr std::string_view kGone = "***";
@@ -17,18 +20,20 @@ constexpr std::array<std::string_view, 14> kSecretParts{
     "password", "passwd",     "passphrase",    "passcode",     "pwd",    "secret",     "token",
     "apikey",   "credential", "authorization", "communitystr", "cookie", "privatekey", "accesskey"};
 /// These are, as a whole or as a name's last word: BMC_PW, "auth".
-constexpr std::array<std::string_view, 8> kSecretWords{"pass", "pw",  "psk",       "auth",
-                                                       "key",  "pin", "community", "passkey"};
+constexpr std::array<std::string_view, 9> kSecretWords{
+    "pass", "pw", "psk", "auth", "key", "pin", "community", "passkey", "bearer"};
 /// Options of programs whose value is one. The others' -p is a port.
-struct Flag {
+struct SecretOption {
   std::string_view program, flag;
 };
-constexpr std::array<Flag, 6> kFlags{{{"ipmitool", "-P"},
-                                      {"ipmi-", "-p"},
-                                      {"sshpass", "-p"},
-                                      {"curl", "-u"},
-                                      {"wget", "--password"},
-                                      {"snmp", "-c"}}};
+constexpr std::array<SecretOption, 8> kSecretOptions{{{"ipmitool", "-P"},
+                                                      {"ipmi-", "-p"},
+                                                      {"sshpass", "-p"},
+                                                      {"curl", "-u"},
+                                                      {"curl", "--user"},
+                                                      {"curl", "--proxy-user"},
+                                                      {"wget", "--password"},
+                                                      {"snmp", "-c"}}};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -75,7 +80,8 @@ class Line {
     return from;
   }
   void note_programs() {
-    for (std::size_t i = 0; i < kFlags.size(); ++i) has_[i] = text_.contains(kFlags[i].program);
+    for (std::size_t i = 0; i < kSecretOptions.size(); ++i)
+      has_[i] = text_.contains(kSecretOptions[i].program);
   }
 
   /// user:password@host of a URI.
@@ -104,9 +110,9 @@ class Line {
     const bool behind_word = was_word_;
     const bool is_option = name.starts_with('-');
     was_word_ = !is_option;
-    const bool flag = is_flag(name);
-    keep(name.size());
-    if (flag) return drop_word();
+    const auto option = option_in(name);
+    keep(option > 0 ? option : name.size());
+    if (option > 0) return drop_word();
     if (!is_secret(name, behind_word)) {
       if (at_ < text_.size() && !is_blank(text_[at_])) was_word_ = false;
       return;
@@ -114,10 +120,14 @@ class Line {
     take_value(name, is_option);
   }
 
-  bool is_flag(std::string_view name) const {
-    for (std::size_t i = 0; i < kFlags.size(); ++i)
-      if (has_[i] && name == kFlags[i].flag) return true;
-    return false;
+  /// How many bytes of the name are an option whose value comes next, or in the same word (-Px).
+  std::size_t option_in(std::string_view name) const {
+    for (std::size_t i = 0; i < kSecretOptions.size(); ++i) {
+      const auto option = kSecretOptions[i].flag;
+      const bool is_short = option.size() == 2;
+      if (has_[i] && (is_short ? name.starts_with(option) : name == option)) return option.size();
+    }
+    return 0;
   }
 
   /// "Sense Key : Medium Error" is no key: a short word counts where no other stands before it.
@@ -215,25 +225,10 @@ class Line {
   std::string_view text_;
   std::size_t at_ = 0;
   std::string out_{};
-  std::array<bool, kFlags.size()> has_{};
+  std::array<bool, kSecretOptions.size()> has_{};
   bool was_word_ = false;
   bool value_follows_ = false;
 };
-
-/// Each of `known` goes, wherever it stands.
-std::string without_known(std::string text, std::span<const std::string> known) {
-  for (const auto& secret : known) {
-    if (secret.size() < kShortestKnown) continue;
-    std::string rest;
-    std::size_t from = 0;
-    for (auto at = text.find(secret); at != text.npos; at = text.find(secret, from)) {
-      rest.append(text, from, at - from).append(kGone);
-      from = at + secret.size();
-    }
-    if (from != 0) text = std::move(rest.append(text, from));
-  }
-  return text;
-}
 
 /// Private keys go with all of their lines.
 std::string without_keys(std::string_view text) {
@@ -257,8 +252,28 @@ std::string without_keys(std::string_view text) {
 
 }  // namespace
 
+std::string without_known(std::string text, std::span<const std::string> known) {
+  // The longest first: one may be in another.
+  std::vector<std::string_view> longest_first{known.begin(), known.end()};
+  std::ranges::stable_sort(longest_first, std::greater{}, &std::string_view::size);
+  for (const auto secret : longest_first) {
+    if (secret.empty()) break;
+    std::string rest;
+    std::size_t from = 0;
+    for (auto at = text.find(secret); at != text.npos; at = text.find(secret, from)) {
+      rest.append(text, from, at - from).append(kGone);
+      from = at + secret.size();
+    }
+    if (from != 0) text = std::move(rest.append(text, from));
+  }
+  return text;
+}
+
 std::string without_secrets(std::string_view text, std::span<const std::string> known) {
-  const auto rest = without_known(without_keys(text), known);
+  std::vector<std::string> sought;
+  std::ranges::copy_if(known, std::back_inserter(sought),
+                       [](const std::string& each) { return each.size() >= kShortestKnown; });
+  const auto rest = without_known(without_keys(text), sought);
   std::string scrubbed;
   scrubbed.reserve(rest.size());
   bool value_follows = false;
@@ -280,4 +295,4 @@ std::string without_secrets(std::string_view text, std::span<const std::string> 
   return scrubbed;
 }
 
-}  // namespace cupel::rma
+}  // namespace cupel
