@@ -1,6 +1,7 @@
 #include "rehearsal/shell/parser.h"
 
 #include <cctype>
+#include <map>
 
 namespace cupel::rehearsal {
 namespace {
@@ -373,8 +374,15 @@ Result<bool> Parser::redirect(std::vector<Redirect>& redirects) {
 }
 
 Result<CommandPtr> parse_script(std::string_view text, int depth) {
-  Parser parser{text, 0, depth};
-  return parser.script();
+  if (depth > 0) return Parser{text, 0, depth}.script();
+  // All nodes run the same few scripts over and over.
+  constexpr std::size_t kKept = 32;
+  thread_local std::map<std::string, CommandPtr, std::less<>> known;
+  if (const auto tree = known.find(text); tree != known.end()) return tree->second;
+  TRY(auto tree, Parser{text, 0, depth}.script());
+  if (known.size() == kKept) known.clear();
+  known.emplace(text, tree);
+  return tree;
 }
 
 }  // namespace cupel::rehearsal
