@@ -23,6 +23,14 @@ constexpr std::array kFirmware{ParameterRow{
     "window", ParameterRow::Kind::text,
     "in UTC: begin no update that would not end in it, such as Sat 02:00 +6h; any: at any time",
     "any"}};
+constexpr std::array kBmcReading{ParameterRow{
+    "answer",
+    ParameterRow::Kind::duration,
+    "how long a BMC that does not answer is asked again, at most until the step's deadline",
+    "1h",
+    {},
+    1,
+    604800}};
 constexpr std::array<std::string_view, 1> kSettingsFacts{"settings.pending"};
 constexpr std::array<std::string_view, 5> kBmcFacts{"bmc.vendor", "bmc.version", "bios.version",
                                                     "system.model", "system.serial"};
@@ -99,6 +107,7 @@ constexpr std::array kRows{
                 .expected = {.base = seconds{30}},
                 // A DGX H100's firmware inventory alone takes two to three minutes.
                 .deadline = {.base = minutes{10}, .bmc_restart = 1},
+                .parameters = kBmcReading,
                 .facts = kBmcFacts,
                 .proves = true},
     StepKindRow{

@@ -77,16 +77,32 @@ bool is_known(Survey& survey, const std::string& mac) {
   });
 }
 
-/// MACs of the system's ports that no part has. A port may tell another one than its permanent one.
-Task<std::vector<std::string>> macs_of_nobody(Survey& survey, const Machine& machine) {
+/// The card that one of the links leads to a function or a port of: by its place below the card.
+/// Source: DSP0268, EthernetInterface: Links.NetworkDeviceFunctions, NetworkDeviceFunction, Ports.
+Part* card_of(std::vector<Part>& parts, const json::value& port) {
+  auto uris = links_at(port, "Links/NetworkDeviceFunctions");
+  std::ranges::move(links_at(port, "Links/Ports"), std::back_inserter(uris));
+  uris.push_back(link_at(port, "Links/NetworkDeviceFunction"));
+  for (const auto& uri : uris)
+    for (auto& part : parts)
+      if (is_adapter(part.kind) && normal(uri).starts_with(normal(part.source) + "/")) return &part;
+  return nullptr;
+}
+
+/// Gives the system's ports that no part has to the cards that they link to. Returns the MACs of
+/// the others. A port may tell another one than its permanent one.
+Task<std::vector<std::string>> give_ports(Survey& survey, const Machine& machine) {
   std::vector<std::string> macs;
   const auto collection = link_at(machine.system.body, "EthernetInterfaces");
   const auto ports = co_await survey.members(collection, "network interface");
+  auto& parts = survey.seen().parts;
   for (const auto& port : ports) {
     const auto mac = mac_of(port.body), now = canonical_mac(reported(port.body, "MACAddress"));
     if (!mac || !is_port_of_card(port.body)) continue;
     if (is_known(survey, *mac) || (now && is_known(survey, *now))) continue;
-    if (std::ranges::find(macs, *mac) == macs.end()) macs.push_back(*mac);
+    auto* card = card_of(parts, port.body);
+    auto& owners = card == nullptr ? macs : card->macs;
+    if (std::ranges::find(owners, *mac) == owners.end()) owners.push_back(*mac);
   }
   co_return macs;
 }
@@ -135,9 +151,17 @@ Task<void> add_macs_of_list(Survey& survey, const Machine& machine) {
   auto& parts = survey.seen().parts;
   for (const auto& card : cards) {
     const auto serial = reported(card.body, "SerialNumber");
-    const auto same = std::ranges::find_if(parts, [&](const Part& part) {
+    const auto slot = reported(card.body, "Location");
+    const auto has_serial = [&](const Part& part) {
       return lacks_macs(part) && !serial.empty() && part.serial == serial;
-    });
+    };
+    const auto has_slot = [&](const Part& part) {
+      const bool no_serial = serial.empty() || part.serial.empty();
+      return lacks_macs(part) && no_serial && !slot.empty() && part.slot == slot;
+    };
+    auto same = std::ranges::find_if(parts, has_serial);
+    if (same == parts.end() && std::ranges::count_if(parts, has_slot) == 1)
+      same = std::ranges::find_if(parts, has_slot);
     if (same != parts.end()) same->macs = macs_of_card(card.body);
   }
 }
@@ -154,16 +178,13 @@ Task<void> add_macs_of_cards(Survey& survey, const Machine& machine) {
     return lacks_macs(part) && (part.kind != PartKind::hca || !machine.rules->card_list.empty());
   };
   if (std::ranges::none_of(parts, should_have)) co_return;
-  auto rest = co_await macs_of_nobody(survey, machine);
-  if (rest.empty()) co_return;
-  if (std::ranges::count_if(parts, lacks_macs) == 1) {
-    std::ranges::find_if(parts, should_have)->macs = std::move(rest);
-    co_return;
-  }
+  const auto rest = co_await give_ports(survey, machine);
+  if (rest.empty() || std::ranges::none_of(parts, should_have)) co_return;
+  // Also where one card alone has none: a port of the board is on no card.
   std::string text;
   for (const auto& mac : rest) text += (text.empty() ? "" : ", ") + mac;
-  survey.unknown("cards of MACs " + text, machine.system.uri,
-                 "the BMC does not report whose they are");
+  survey.unknown("cards of the machine's MACs " + text, machine.system.uri,
+                 "the BMC does not report on which card they are");
 }
 
 Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists& lists) {

@@ -54,10 +54,10 @@ Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists
 /// the version and the slot that these do not tell. Call it when all adapters and GPUs are known.
 void add_listed_cards(Survey& survey, const DeviceLists& lists);
 
-/// Gives cards without MACs those that the System's own list of cards has for their serial number
-/// (Rules::card_list), those that the BIOS has for their slot (Rules::bios_names_macs), and to a
-/// card that is the only one without them the System's ports that nobody has, unless it may be
-/// InfiniBand's. Call it when all cards are known.
+/// Gives cards without MACs those that the System's own list of cards has for their serial number,
+/// or, where one of the two has none, for their slot (Rules::card_list), those that the BIOS has
+/// for their slot (Rules::bios_names_macs), and those of the System's ports that link to them. A
+/// port that no key joins to a card is noted as the machine's. Call it when all cards are known.
 Task<void> add_macs_of_cards(Survey& survey, const Machine& machine);
 
 /// Whether an EthernetInterface of the System is a port of a card: neither a VLAN or bond on one,

@@ -50,6 +50,10 @@ bool may_hold_ours(const std::string& uri, const std::string& wanted) {
   return wanted.empty() || last_name(uri) == wanted || is_baseboard_at(uri);
 }
 
+/// What hangs on a System, and is not all seen where one of them is not.
+constexpr std::array kOnSystems{inventory::PartKind::cpu, inventory::PartKind::gpu,
+                                inventory::PartKind::dimm};
+
 /// Systems that chassis link to, where the BMC has no list of Systems (Quanta D42A: 404).
 Task<std::vector<std::string>> systems_of_chassis(Survey& survey, const json::value& root) {
   auto collection = link_at(root, "Chassis");
@@ -58,6 +62,13 @@ Task<std::vector<std::string>> systems_of_chassis(Survey& survey, const json::va
   const auto list = co_await survey.need(collection);
   if (!list) co_return found;
   auto chassis = links_at(list->body, "Members");
+  const auto next = path_of(text_at(list->body, "Members@odata.nextLink").value_or(""));
+  if (chassis.size() > kMostChassis || !next.empty()) {
+    const auto read = std::min(chassis.size(), kMostChassis);
+    const auto why = "more than " + std::to_string(read) + " chassis: the rest is not asked";
+    survey.not_whole(kOnSystems, collection, why);
+    survey.unknown("more systems", collection, why);
+  }
   for (const auto& uri : chassis | std::views::take(kMostChassis)) {
     const auto one = co_await survey.need(uri);
     if (!one) continue;
@@ -68,10 +79,6 @@ Task<std::vector<std::string>> systems_of_chassis(Survey& survey, const json::va
   }
   co_return found;
 }
-
-/// What hangs on a System, and is not all seen where one of them is not.
-constexpr std::array kOnSystems{inventory::PartKind::cpu, inventory::PartKind::gpu,
-                                inventory::PartKind::dimm};
 
 /// All pages of the list; the first of them is `list`.
 Task<std::vector<std::string>> listed_systems(Survey& survey, Document list) {

@@ -192,6 +192,8 @@ class Comparison {
     if (holds(at_, "/UpdateService")) return {"firmware"};
     // An XCC's BIOS attributes have the MACs of adapters that tell none.
     if (holds(at_, "/Bios")) return {"MACs"};
+    // An iLO 5's own list has the MACs of its cards.
+    if (holds(at_, "/BaseNetworkAdapters")) return {"MACs"};
     Names reported{"slot", "PCIe link", "manufacturer", "model", "firmware"};
     // The serial number of a machine may be its chassis's alone (GB200).
     if (at_ == "/redfish/v1/Chassis" || is_member("/redfish/v1/Chassis")) {

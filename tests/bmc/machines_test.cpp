@@ -397,6 +397,21 @@ TEST_P(Machine, HasNoPartTwiceUnderOneName) {
     EXPECT_TRUE(names.emplace(part.kind, part.name).second) << part.name;
 }
 
+/// An iLO 5 lists this card among its chassis's devices alone, and its ports beside the System.
+TEST(CapturedCards, OfAnIlo5HaveTheMacsOfTheirPorts) {
+  CUPEL_NEED_CAPTURE(tree, "hpe");
+  asio::io_context io;
+  test::CapturedFetch fetch{tree};
+
+  const auto observed = run_to_end(io, redfish::read_inventory(fetch, Deadline::in(60s)));
+
+  ASSERT_TRUE(observed);
+  const auto card = std::ranges::find(observed->parts, "507C6F11F2A6", &inventory::Part::serial);
+  ASSERT_NE(card, observed->parts.end());
+  EXPECT_THAT(card->macs, ::testing::ElementsAre("50:7c:6f:11:f2:a6", "50:7c:6f:11:f2:a7",
+                                                 "50:7c:6f:11:f2:a8", "50:7c:6f:11:f2:a9"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Captured, Machine, ::testing::ValuesIn(kTruth), [](const auto& truth) {
   std::string name = truth.param.machine;
   for (char& c : name)

@@ -577,21 +577,16 @@ TEST_F(HpeCards, ThatCannotBeReadAreNotMissing) {
   EXPECT_NE(inventory::partial_list(seen.partial, inventory::PartKind::nic), nullptr);
 }
 
-TEST_F(HpeCards, OfWhichOneAloneHasNoMacsHaveThePortsThatNobodyHas) {
-  card("1", "B4969167D8E8", "b4:96:91:67:d8:e8");
+TEST_F(HpeCards, WithoutASerialNumberInTheListHaveTheMacsOfTheirSlot) {
+  at(kDevices + "/1")["Location"] = "PCI-E Slot 18";
+  card("1", "", "98:03:9b:7f:c3:38");
+  at(kCards + "/1")["Location"] = "PCI-E Slot 18";
   tree.documents[kCards] = list_of({kCards + "/1"});
-  add_collection(kSystem, "EthernetInterfaces", {std::string{kSystem} + "/EthernetInterfaces/1"});
-  put(std::string{kSystem} + "/EthernetInterfaces/1", R"({"MACAddress": "98:03:9b:7f:c3:38"})");
-  // Ports alone would stand for all cards: there is an adapter that tells its own.
-  const std::string adapter = std::string{kChassis} + "/NetworkAdapters/1";
-  add_collection(kChassis, "NetworkAdapters", {adapter});
-  put(adapter, R"({"Model": "X710", "SerialNumber": "X"})");
-  add_collection(adapter, "NetworkDeviceFunctions", {adapter + "/F1"});
-  put(adapter + "/F1", R"({"Ethernet": {"MACAddress": "6c:fe:54:41:15:78"}})");
 
   const auto seen = inventory();
 
-  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("98:03:9b:7f:c3:38"));
+  EXPECT_THAT(part(seen, "nic0").macs, ElementsAre("98:03:9b:7f:c3:38"));
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre());
 }
 
 /// Of any vendor: an adapter with MACs and one without, and the System's interfaces.
@@ -618,8 +613,27 @@ class PortsOfTheSystem : public PartsReading {
   const std::string kPorts = std::string{kSystem} + "/EthernetInterfaces";
 };
 
-TEST_F(PortsOfTheSystem, ThatNobodyHasAreThoseOfTheOneAdapterThatTellsNone) {
-  EXPECT_THAT(part(inventory(), "nic1").macs, ElementsAre("98:03:9b:7f:c3:38"));
+TEST_F(PortsOfTheSystem, AreThoseOfTheAdapterThatTheyLinkTo) {
+  const auto link = [&](json::value links) { at(kPorts + "/1")["Links"] = std::move(links); };
+  for (const auto& links :
+       {json::value{{"NetworkDeviceFunction", link_to(kAdapters + "/2/NetworkDeviceFunctions/0")}},
+        json::value{{"NetworkDeviceFunctions",
+                     json::array(1, link_to(kAdapters + "/2/NetworkDeviceFunctions/0"))}},
+        json::value{{"Ports", json::array(1, link_to(kAdapters + "/2/Ports/1"))}}}) {
+    link(links);
+
+    EXPECT_THAT(part(inventory(), "nic1").macs, ElementsAre("98:03:9b:7f:c3:38"));
+  }
+}
+
+TEST_F(PortsOfTheSystem, ThatNothingJoinsToACardAreTheMachines) {
+  at(kPorts + "/1")["Links"] =
+      json::value{{"NetworkDeviceFunction", link_to(kAdapters + "/22/NetworkDeviceFunctions/0")}};
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre());
+  EXPECT_TRUE(is_unknown(seen.unknown, "cards of the machine's MACs 98:03:9b:7f:c3:38"));
 }
 
 TEST_F(PortsOfTheSystem, AreNotThoseOfAnAdapterThatMayHaveNone) {

@@ -144,6 +144,27 @@ TEST_F(SeveralSystems, OfABmcWithoutAListAreThoseOfItsChassis) {
   EXPECT_TRUE(is_unknown(seen.unknown, "the list of systems"));
 }
 
+TEST_F(SeveralSystems, OfMoreChassisThanAreAskedAreSaidNotToBeAll) {
+  tree.documents.erase(kSystems);
+  at(chassis_uri("Node0"))["Links"] =
+      json::object{{"ComputerSystems", json::array{link_to(system_uri("Node0"))}}};
+  std::vector<std::string> chassis{chassis_uri("Node0")};
+  for (int number = 100; number < 115; ++number) {
+    chassis.push_back(chassis_uri("Shelf" + std::to_string(number)));
+    tree.documents[chassis.back()] = json::object{{"ChassisType", "Shelf"}};
+  }
+  tree.documents["/redfish/v1/Chassis"] = list_of(chassis);
+  EXPECT_FALSE(is_unknown(inventory().unknown, "more systems")) << "16 are asked";
+
+  chassis.push_back(chassis_uri("Node1"));
+  tree.documents["/redfish/v1/Chassis"] = list_of(chassis);
+  const auto seen = inventory();
+
+  EXPECT_EQ(seen.identity.serial, "serial of Node0");
+  EXPECT_TRUE(is_unknown(seen.unknown, "more systems"));
+  EXPECT_NE(inventory::partial_list(seen.partial, inventory::PartKind::cpu), nullptr);
+}
+
 TEST_F(SeveralSystems, AreListedWhereTheNamedOneIsNotAmongThem) {
   tree.wanted = "Node7";
 

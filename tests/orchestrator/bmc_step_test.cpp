@@ -99,6 +99,55 @@ TEST_F(HungBmc, LeavesAnErrorThatNoRetryHelpsAsItIs) {
   EXPECT_THAT(end.detail, Not(HasSubstr("not retried")));
 }
 
+/// The first try of a reading began three minutes ago.
+class UnansweredReading : public BmcStep {
+ protected:
+  UnansweredReading() { planned.deadline = 15min; }
+  engine::StepEnd read(std::string answer) {
+    planned.with = {{"answer", std::move(answer)}};
+    return perform(playbooks::StepKind::bmc_facts, 12min);
+  }
+};
+
+TEST_F(UnansweredReading, EndsWithTheTimeThatThePlaybookWaitsForABmc) {
+  for (const auto& [code, at_last] : {std::pair{Code::kUnreachable, Outcome::needs_operator},
+                                      std::pair{Code::kTimeout, Outcome::bmc_unresponsive}}) {
+    machine.all = Error{code, "GET /redfish/v1"};
+
+    const auto end = read("2m");
+
+    EXPECT_EQ(end.outcome, at_last) << to_string(code);
+    EXPECT_THAT(end.detail, HasSubstr("(not retried: no answer in "));
+    EXPECT_THAT(end.detail, HasSubstr(" s, and this playbook waits 120 s)"));
+    EXPECT_TRUE(end.found.contains("hands"));
+  }
+}
+
+TEST_F(UnansweredReading, IsTriedForTheLastTimeWhenThatTimeIsOver) {
+  machine.all = Error{Code::kUnreachable, "GET /redfish/v1"};
+
+  const auto end = read("220s");
+
+  EXPECT_EQ(end.outcome, Outcome::retry);
+  EXPECT_THAT(end.retry_after, ::testing::AllOf(::testing::Gt(0ms), ::testing::Le(40s)));
+}
+
+TEST_F(UnansweredReading, IsTriedAgainUntilTheStepsDeadlineWhereThePlaybookSaysNothing) {
+  machine.all = Error{Code::kUnreachable, "GET /redfish/v1"};
+  planned.with.clear();
+
+  const auto end = perform(playbooks::StepKind::bmc_facts, 1min);
+
+  EXPECT_EQ(end.outcome, Outcome::retry);
+  EXPECT_EQ(end.retry_after, 0ms);
+}
+
+TEST_F(UnansweredReading, IsNoneOfABmcThatAnswersThatItIsBusy) {
+  machine.all = Error{Code::kBusy, "HTTP 503"};
+
+  EXPECT_EQ(read("2m").outcome, Outcome::retry);
+}
+
 /// A BMC that restarts while it is read.
 class PartialBmc : public BmcStep {
  protected:

@@ -128,6 +128,20 @@ TEST(Plan, OfOsPassesEachOfItsStepsParametersOn) {
   for (const auto& [name, value] : arguments) EXPECT_EQ(os->with.at(name), value) << name;
 }
 
+TEST(Plan, OfAnAuditPassesOnHowLongABmcIsWaitedForAndLeavesTheTimeToReadIt) {
+  std::vector<Problem> problems;
+  const auto playbook = load_playbook("audit", problems, {{"bmc_wait", "2m"}});
+  ASSERT_TRUE(playbook) << to_string(problems);
+
+  const auto made = planned(*playbook, shipped_profile("dgx-h100", problems));
+
+  ASSERT_TRUE(made.plan) << made.reported();
+  const auto& step = made.plan->nodes[0].steps->front();
+  EXPECT_EQ(step.kind, StepKind::bmc_facts);
+  EXPECT_EQ(step.with.at("answer"), "2m");
+  EXPECT_EQ(step.deadline, std::chrono::minutes{15});
+}
+
 TEST(Plan, RefusesAWindowThatIsNoneAndPassesOneOn) {
   const auto steps = [](const std::string& window) {
     return planned("playbook: fw\nsteps:\n  - {step: firmware, with: {window: \"" + window +

@@ -4,6 +4,7 @@
 
 #include "base/readable_json.h"
 #include "base/text.h"
+#include "burnin/parameters.h"
 #include "inventory/expected_parts.h"
 #include "inventory/model.h"
 #include "inventory/profile.h"
@@ -175,11 +176,41 @@ Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
   co_return end;
 }
 
+bool is_unanswered(const StepEnd& end) {
+  if (end.outcome != engine::Outcome::retry) return false;
+  const auto* error = end.found.if_contains("error");
+  return error != nullptr && (error->as_string() == to_string(Code::kUnreachable) ||
+                              error->as_string() == to_string(Code::kTimeout));
+}
+
+/// A BMC that does not answer is asked for the last time when `answer` has passed since the step's
+/// first try began.
+void bound_tries(const StepRequest& request, std::chrono::seconds answer, StepEnd& end) {
+  constexpr std::chrono::milliseconds kLongestPause{60'000};
+  if (!is_unanswered(end)) return;
+  const auto since = std::chrono::milliseconds{request.step.deadline} - request.deadline.left();
+  const auto left = answer - since;
+  if (left > kLongestPause) return;
+  if (left.count() > 0) {
+    end.retry_after = left;
+    return;
+  }
+  end.outcome = end.at_last;
+  end.detail +=
+      fmt::format(" (not retried: no answer in {} s, and this playbook waits {} s)",
+                  std::chrono::floor<std::chrono::seconds>(since).count(), answer.count());
+}
+
 Task<Result<StepEnd>> perform_bmc_facts(StepEnvironment& environment, const StepRequest& request) {
+  const auto answer = burnin::duration_parameter(playbooks::row_of(request.step.kind).parameters,
+                                                 request.step.with, "answer");
+  if (!answer) co_return ended_by(answer.error());
   const auto verb = [&environment](bmc::Bmc& bmc, const StepRequest& asked) {
     return observe(environment, bmc, asked);
   };
-  co_return co_await with_bmc(environment, request, verb);
+  auto ended = co_await with_bmc(environment, request, verb);
+  if (ended) bound_tries(request, *answer, *ended);
+  co_return ended;
 }
 
 }  // namespace
