@@ -36,9 +36,11 @@ std::string reservation_of(const std::string& run, const inventory::Node& node) 
 constexpr std::string_view kBefore = " | before: ";
 constexpr std::size_t kLongestKept = 110;  // bytes
 
-/// Also in a rehearsal. A person's may begin with the name alone: "cupel found a bad GPU".
+/// Also in a rehearsal, and of `cupel-node check`. A person's may begin with the name alone: "cupel
+/// found a bad GPU".
 bool is_ours(std::string_view reason) {
-  return reason.starts_with("cupel: ") || reason.starts_with("cupel REHEARSAL: ");
+  return reason.starts_with("cupel: ") || reason.starts_with("cupel REHEARSAL: ") ||
+         reason.starts_with("cupel-check: ");
 }
 
 /// Source: slurmctld and slurmd of Slurm 22.05 to 24.05: set_node_down(), drain_nodes(),

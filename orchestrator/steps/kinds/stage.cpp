@@ -122,7 +122,8 @@ Task<Result<StepEnd>> perform_stage(StepEnvironment& environment, const StepRequ
     CO_TRY(co_await request.started(folder));
     co_return co_await follow_together(environment, request, std::move(folder));
   }
-  CO_TRY(check_machine(environment, request));
+  if (auto same = check_machine(environment, request); !same)
+    co_return ended_by(std::move(same).error());
   CO_TRY(auto nothing, nothing_to_undo(environment, request));
   if (nothing) co_return std::move(*nothing);
   Around around{LogWatch{environment, request}, KernelWatch{environment, request}};

@@ -33,6 +33,8 @@ TEST(ForeignHold, IsADrainOrDownThatNeitherCupelNorSlurmHasMade) {
             std::nullopt);
   EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, "cupel REHEARSAL: not qualified (run 3)")),
             std::nullopt);
+  EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, "cupel-check: gpu3: 2 errors", "root")),
+            std::nullopt);
   EXPECT_EQ(foreign_hold(node_with({"IDLE"}, "ticket 4711")), std::nullopt);
   for (const auto* reason :
        {"Not responding", "Node unexpectedly rebooted", "Low RealMemory (reported:1 < 2)",
