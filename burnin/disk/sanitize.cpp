@@ -114,8 +114,14 @@ std::string contradiction(const AgentOutput& output, const std::string& drive,
   if (!log) return "its sanitize log was not read";
   if (!log->is_done() || log->action() != technique.action)
     return "its sanitize log does not report that erase as completed";
-  return may_be_older(output, drive, *log) ? "its sanitize log may be that of an earlier erase"
-                                           : "";
+  return {};
+}
+
+/// Nothing is known against a drive whose log may be late.
+bool is_in_doubt(const AgentOutput& output, const std::string& drive,
+                 const EraseTechnique& technique) {
+  const auto log = technique.action == 0 ? std::nullopt : log_in(output, "sanitize-log", drive);
+  return log && may_be_older(output, drive, *log);
 }
 
 void not_erased(ErasedMedium& medium, std::string result, std::string why) {
@@ -129,6 +135,8 @@ void take_erased(const AgentOutput& output, const std::string& technique, Erased
   if (known == nullptr) return not_erased(medium, "failed", "it was erased in an unknown way");
   if (auto why = contradiction(output, medium.drive, *known); !why.empty())
     return not_erased(medium, "failed", std::move(why));
+  if (is_in_doubt(output, medium.drive, *known))
+    return not_erased(medium, "not erased", "its sanitize log may be that of an earlier erase");
   medium.result = "erased";
   medium.method = known->method;
   medium.technique = known->name;

@@ -87,6 +87,8 @@ TEST(SanitizeFindings, AreNoEraseWhereTheLogMayBeThatOfAnEarlierOne) {
 
   EXPECT_EQ(outcome(read(log)), "its sanitize log may be that of an earlier erase");
   EXPECT_EQ(outcome(read(before + log)), "its sanitize log may be that of an earlier erase");
+  EXPECT_EQ(value_of(*read(before + log), "nvme.sanitize.failed", "nvme0"), std::nullopt)
+      << "nothing is known against the drive";
   EXPECT_EQ(outcome(read(before + running + log)), "erased");
 }
 
