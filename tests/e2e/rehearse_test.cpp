@@ -190,7 +190,7 @@ TEST_F(LongRehearseTest, PassesSixNodesAndNamesThePartOfTheTwoThatFail) {
 
 /// All of the shipped playbook: a good node passes, and what begins late is found. Its full length
 /// is the next one's.
-TEST_F(RehearseTest, BurnsEverythingInTwoNodesForADay) {
+TEST_F(LongRehearseTest, BurnsEverythingInTwoNodesForADay) {
   const auto rack =
       write("rack.yaml",
             "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-2]\n"

@@ -117,7 +117,7 @@ TEST_F(RackDomains, HaveAnEntryInTheTableOfCauses) {
   const auto diagnosis = burnin::causes().diagnose(causes.at(0), causes, {});
 
   ASSERT_TRUE(diagnosis);
-  EXPECT_EQ(diagnosis->name, "nvlink-domain");
+  EXPECT_EQ(diagnosis->name, "nvlink-domain-of-a-tray");
 }
 
 }  // namespace

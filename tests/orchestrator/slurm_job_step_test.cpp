@@ -37,7 +37,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-/// A job prints what `prints` holds, at once; `state` is what squeue says of it.
+/// A job prints what `prints` holds, at once; `queued` is what squeue says of it.
 constexpr const char* kSbatch = R"sh(#!/bin/sh
 here=$(dirname "$0")
 [ ! -e "$here/refusal" ] || { cat "$here/refusal" >&2; exit 1; }
@@ -56,7 +56,7 @@ echo 17
 constexpr const char* kSqueue = R"sh(#!/bin/sh
 here=$(dirname "$0")
 for each in "$@"; do case $each in --name=*) name=${each#*=} ;; esac; done
-[ ! -e "$here/job.$name" ] || cat "$here/state"
+[ ! -e "$here/job.$name" ] || cat "$here/queued"
 )sh";
 constexpr const char* kSacct = R"sh(#!/bin/sh
 here=$(dirname "$0")
@@ -66,7 +66,7 @@ cat "$here/accounted"
 constexpr const char* kScancel = R"sh(#!/bin/sh
 here=$(dirname "$0")
 echo "$*" >> "$here/ended"
-echo '17|CANCELLED|None' > "$here/state"
+echo '17|CANCELLED|None' > "$here/queued"
 [ ! -e "$here/late" ] || [ "$(wc -l < "$here/ended")" -lt 3 ] || : > "$here/job.$(cat "$here/late")"
 )sh";
 
@@ -114,7 +114,7 @@ class SlurmJobStep : public ::testing::Test {
     write("sacct", kSacct, 0700);
     write("scancel", kScancel, 0700);
     write("prints", "a log line\n{\"busbw\": 391.5, \"ranks\": 16}\n");
-    write("state", "17|COMPLETED|None\n");
+    write("queued", "17|COMPLETED|None\n");
     ::setenv("PATH", (folder_.path().string() + ":" + path_).c_str(), 1);
   }
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -283,9 +283,9 @@ TEST_F(SlurmJobStep, IsNoSuccessOfANodeThatWasDrainedSinceItWasTried) {
 
 TEST_F(SlurmJobStep, WaitsForItsNodesWithSlurmsReason) {
   install_fakes();
-  write("state", "17|PENDING|Resources\n");
+  write("queued", "17|PENDING|Resources\n");
   on_waiting = [this](const std::string& what) {
-    if (what.contains("Resources")) write("state", "17|COMPLETED|None\n");
+    if (what.contains("Resources")) write("queued", "17|COMPLETED|None\n");
   };
 
   EXPECT_EQ(perform(2).outcome, Outcome::done);
@@ -295,7 +295,7 @@ TEST_F(SlurmJobStep, WaitsForItsNodesWithSlurmsReason) {
 
 TEST_F(SlurmJobStep, EndsAtOnceWithSlurmsReasonWhereTheJobNeverStarts) {
   install_fakes();
-  write("state", "17|PENDING|PartitionTimeLimit\n");
+  write("queued", "17|PENDING|PartitionTimeLimit\n");
 
   const auto end = perform(2);
 
@@ -320,7 +320,7 @@ TEST_F(SlurmJobStep, SaysWhatSbatchRefused) {
 TEST_F(SlurmJobStep, OfAJobThatFailedTellsItsLastLine) {
   install_fakes();
   write("prints", "NCCL WARN\nrank 3: no route\n\n");
-  write("state", "17|FAILED|NonZeroExitCode\n");
+  write("queued", "17|FAILED|NonZeroExitCode\n");
 
   const auto end = perform(2);
 
@@ -451,7 +451,7 @@ TEST_F(SlurmJobStep, IsDoneByANodeAloneThatHasNoPartnerOrIsLeft) {
 TEST_F(SlurmJobStep, IsEndedByItsNameHoweverOften) {
   install_fakes();
   ASSERT_EQ(perform(2).outcome, Outcome::done);
-  write("state", "17|RUNNING|None\n");
+  write("queued", "17|RUNNING|None\n");
 
   EXPECT_TRUE(abort(handle_));
   EXPECT_TRUE(abort(handle_)) << "a second time";
@@ -472,7 +472,7 @@ TEST_F(SlurmJobStep, IsEndedWhereSlurmctldTakesItLate) {
 TEST_F(SlurmJobStep, IsEndedByItsNameWhereTheInventoryHasLostIt) {
   install_fakes();
   ASSERT_EQ(perform(2).outcome, Outcome::done);
-  write("state", "17|RUNNING|None\n");
+  write("queued", "17|RUNNING|None\n");
   inventory_.slurm->jobs.clear();
 
   EXPECT_TRUE(abort(handle_));
