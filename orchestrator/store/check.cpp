@@ -41,7 +41,10 @@ class Check {
         const std::vector<ChainHeads>& kept)
       : folder_{folder}, sql_{sql}, version_{version}, numbers_{sql, folder} {
     for (const auto& heads : kept) {
-      if (heads.audit.sequence > 0) kept_audit_.push_back(heads.audit);
+      // A backup's own are often those that its caller kept, too: one fault each.
+      if (heads.audit.sequence > 0 &&
+          std::ranges::find(kept_audit_, heads.audit) == kept_audit_.end())
+        kept_audit_.push_back(heads.audit);
       for (const auto& each : heads.journals) kept_.try_emplace({each.run, each.events}, each.hash);
     }
   }
