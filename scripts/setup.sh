@@ -40,7 +40,7 @@ test_packages=(
   ansible-core  # reads cupel inventory ansible
 )
 # For what scripts/test --all runs beside the rest: images made whole, machines with Arm processors.
-long_packages=(mmdebstrap squashfs-tools qemu-system-arm qemu-efi-aarch64)
+long_packages=(binutils-aarch64-linux-gnu mmdebstrap squashfs-tools qemu-system-arm qemu-efi-aarch64)
 
 say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
