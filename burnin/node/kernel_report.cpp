@@ -103,7 +103,9 @@ void add_kernel_xids(std::span<const json::value> rows, const json::value& hello
     const auto part = text_at(reported, "part");
     const bool placed = part && !part->empty() && (kind == "xid" || kind == "sxid");
     if (placed) events[names.of(*part)] += times;
-    if (!code || !part || *code <= 0 || text_at(reported, "weight") != "error") continue;
+    constexpr double kMostCode = 99'999;  // real ones have three digits, an SXid's five
+    const bool is_code = code && *code > 0 && *code <= kMostCode;
+    if (!is_code || !part || text_at(reported, "weight") != "error") continue;
     if (kind == "sxid") add(findings, "kernel.sxid", names.of(*part), code, "");
     if (kind != "xid") continue;
     auto& known = first.try_emplace(names.of(*part), 0.0).first->second;
