@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "base/uuid.h"
 #include "inventory/criterion.h"
 #include "inventory/profile.h"
 
@@ -15,17 +16,6 @@ namespace {
 
 using Trays = std::vector<std::string>;
 using Groups = std::map<std::string, Trays, std::less<>>;
-
-/// Source: RFC 9562, 4: 8-4-4-4-12 hexadecimal digits.
-bool is_uuid(std::string_view text) {
-  if (text.size() != 36) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    const bool hex = std::string_view{"0123456789abcdef"}.contains(text[i]);
-    if (dash ? text[i] != '-' : !hex) return false;
-  }
-  return true;
-}
 
 std::size_t count_of(const Groups& groups) {
   std::size_t all = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/uuid.h"
 #include "inventory/read_access.h"
 
 namespace cupel::bmc::scan {
@@ -10,17 +11,6 @@ namespace {
 
 constexpr std::size_t kMostLines = 40;
 constexpr std::uint16_t kHttps = 443;
-
-bool is_uuid(std::string_view text) {
-  constexpr std::size_t kLength = 36;
-  if (text.size() != kLength) return false;
-  for (std::size_t i = 0; i < kLength; ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    const bool hex = std::string_view{"0123456789abcdef"}.find(text[i]) != std::string_view::npos;
-    if (dash ? text[i] != '-' : !hex) return false;
-  }
-  return true;
-}
 
 /// "uuid:X::urn:dmtf-org:service:redfish-rest:1.15": X.
 std::optional<std::string> uuid_of(std::string_view usn) {

@@ -2,7 +2,6 @@
 // What became of one medium (a drive, by its serial number) that was to be erased before its
 // machine leaves: what a certificate says of it. Source of `method`: NIST SP 800-88 Rev. 1, 2.5
 // (Clear, Purge, Destroy) and the fields of its Appendix G.
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,17 +9,6 @@
 #include <vector>
 
 namespace cupel::burnin {
-
-/// A way in which a drive erases itself, and what that is worth.
-struct EraseTechnique {
-  std::string_view name;    // "sanitize block erase", as cupel-node reports it
-  std::string_view method;  // "Purge" or "Clear"
-  std::string_view tool;    // "nvme sanitize --sanact=2"
-  std::uint32_t action;     // that its sanitize log has to name; 0: a format, which has no log
-};
-
-/// nullptr for one that this version does not know.
-const EraseTechnique* erase_technique(std::string_view name);
 
 struct ErasedMedium {
   std::string serial{};

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "burnin/agent_stage.h"
 #include "burnin/disk/drive_names.h"
+#include "burnin/disk/erase_technique.h"
 #include "burnin/disk/media.h"
 #include "burnin/disk/sanitize_log.h"
 #include "burnin/parameters.h"

@@ -1,17 +1,12 @@
 #include "orchestrator/cli/seen_domains.h"
 
-#include "orchestrator/record/node_record.h"
+#include "orchestrator/record/fact_of.h"
 
 namespace cupel::cli {
 namespace {
 
 constexpr std::size_t kMostRunsBack = 500;
 constexpr int kMostRunsOfANode = 50;
-
-std::string fact_of(const record::NodeRecord& record, std::string_view name) {
-  const auto found = record.facts.find(name);
-  return found == record.facts.end() ? std::string{} : found->second;
-}
 
 }  // namespace
 
@@ -24,8 +19,9 @@ Result<handoff::DomainsByNode> seen_domains(const store::Store& store,
     for (const auto& node : run.nodes) {
       if (!nodes.contains(node) || ++looked[node] > kMostRunsOfANode) continue;
       TRY(const auto record, record::node_record(store, run.id, node));
-      const bool is_split = !fact_of(record, inventory::kSplitDomainFact).empty();
-      const auto domain = inventory::parse_nvlink_domain(fact_of(record, inventory::kDomainFact));
+      const bool is_split = !record::fact_of(record, inventory::kSplitDomainFact).empty();
+      const auto domain =
+          inventory::parse_nvlink_domain(record::fact_of(record, inventory::kDomainFact));
       if (!is_split && !domain) continue;
       if (!is_split) domains.emplace(node, *domain);
       looked[node] = kMostRunsOfANode;  // older ones say nothing of today

@@ -17,6 +17,7 @@
 #include "orchestrator/cli/table.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/record/fact_of.h"
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/record/link_record.h"
 #include "orchestrator/record/series_codec.h"
@@ -107,9 +108,8 @@ void print_slow(const report::NodeSummary& node, bool each_part) {
 void print_domain(const record::NodeRecord& record) {
   for (const auto& [words, fact] : {std::pair{"NVLink domain", inventory::kDomainFact},
                                     std::pair{"NVLink domains", inventory::kSplitDomainFact}})
-    if (const auto found = record.facts.find(fact);
-        found != record.facts.end() && !found->second.empty())
-      say("\n{} {}\n", words, printable(found->second));
+    if (const auto text = record::fact_of(record, fact); !text.empty())
+      say("\n{} {}\n", words, printable(text));
 }
 
 /// What it has only just passed.

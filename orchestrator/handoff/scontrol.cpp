@@ -8,21 +8,16 @@
 #include <map>
 
 #include "base/ownership.h"
-#include "base/process.h"
-#include "base/text.h"
+#include "orchestrator/handoff/slurm_tool.h"
 
 namespace cupel::handoff {
 namespace {
 
 constexpr std::chrono::seconds kPatience{20};
 
-/// Slurm's own words for "that node is not mine" (slurm_strerror, ESLURM_INVALID_NODE_NAME) and for
-/// a controller that is away (SLURMCTLD_COMMUNICATIONS_*, "Unable to contact slurm controller").
+/// Slurm's own words for "that node is not mine": slurm_strerror, ESLURM_INVALID_NODE_NAME.
 Error error_of(const std::string& name, const ProcessOutcome& outcome) {
-  std::string words;  // scontrol writes one line for each thing that it tried
-  for (const auto line : lines(outcome.error.empty() ? outcome.output : outcome.error))
-    if (const auto said = printable(trimmed(line)); !said.empty())
-      words += (words.empty() ? "" : "; ") + said;
+  const auto words = words_of_slurm(outcome);
   const auto text = lower_case(words);
   const auto says = [&](std::string_view part) { return text.find(part) != text.npos; };
   if (says("not found") || says("invalid node name"))
@@ -35,7 +30,7 @@ Error error_of(const std::string& name, const ProcessOutcome& outcome) {
                              "modify user where name={1} set adminlevel=administrator, or run "
                              "Cupel as SlurmUser",
                              words, name_of_user(::geteuid()))};
-  if (says("unable to contact") || says("connection refused") || says("communication"))
+  if (is_without_slurmctld(text))
     return Error{Code::kUnreachable, "slurmctld does not answer: " + words};
   return Error{Code::kFailed,
                fmt::format("scontrol ended with exit status {}: {}", outcome.exit_status, words)};

@@ -8,8 +8,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/process.h"
-#include "base/text.h"
+#include "orchestrator/handoff/slurm_tool.h"
 
 namespace cupel::handoff {
 namespace {
@@ -26,26 +25,15 @@ bool is_job_id(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// What the tool wrote, on one line.
-std::string words_of_tool(const ProcessOutcome& outcome) {
-  constexpr std::size_t kMostShown = 300;
-  std::string words;
-  for (const auto line : lines(outcome.error.empty() ? outcome.output : outcome.error))
-    if (const auto said = printable(trimmed(line)); !said.empty())
-      words += (words.empty() ? "" : "; ") + said;
-  return shortened(words, kMostShown);
-}
-
-/// Source: slurm_errno.h (22.05), SLURMCTLD_COMMUNICATIONS_*; squeue and sbatch retry by
-/// themselves.
+/// squeue and sbatch ask slurmctld again by themselves.
 Error error_of_tool(const std::string& tool, const ProcessOutcome& outcome) {
   if (outcome.exit_status == kNoSuchProgram)
     return {Code::kUnsupported, fmt::format("there is no {} here: install slurm-client", tool)};
-  const auto words = words_of_tool(outcome);
+  constexpr std::size_t kMostShown = 300;
+  const auto words = shortened(words_of_slurm(outcome), kMostShown);
   const auto text = lower_case(words);
-  for (const auto* away : {"unable to contact", "connection refused", "communication", "timed out"})
-    if (text.find(away) != text.npos)
-      return {Code::kUnreachable, fmt::format("slurmctld does not answer {}: {}", tool, words)};
+  if (is_without_slurmctld(text) || text.contains("timed out"))
+    return {Code::kUnreachable, fmt::format("slurmctld does not answer {}: {}", tool, words)};
   return {Code::kFailed,
           fmt::format("{} ended with exit status {}: {}", tool, outcome.exit_status, words)};
 }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "inventory/nvlink_domain.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/record/fact_of.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/verdict_json.h"
 
@@ -49,9 +50,7 @@ json::object node_json(const NodeSummary& node, engine::RunId run) {
 void put_domain(json::object& object, const record::NodeRecord& record) {
   for (const auto& [key, fact] : {std::pair{"nvlink_domain", inventory::kDomainFact},
                                   std::pair{"nvlink_domains", inventory::kSplitDomainFact}})
-    if (const auto found = record.facts.find(fact);
-        found != record.facts.end() && !found->second.empty())
-      object[key] = found->second;
+    if (const auto text = record::fact_of(record, fact); !text.empty()) object[key] = text;
 }
 
 void leave_out_unfinished(NodeSummary& node) {

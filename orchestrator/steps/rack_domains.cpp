@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/text.h"
@@ -10,6 +11,7 @@
 #include "inventory/node.h"
 #include "inventory/nvlink_domain.h"
 #include "orchestrator/steps/peers.h"
+#include "orchestrator/steps/rack_inlets.h"
 
 namespace cupel::steps {
 namespace {
@@ -73,6 +75,14 @@ std::vector<burnin::Cause> domain_differences(const inventory::Inventory& invent
   for (const auto& finding : findings_of(inventory, node.profile, run))
     if (std::ranges::find(finding.trays, node.name) != finding.trays.end())
       causes.push_back(cause_of(finding));
+  return causes;
+}
+
+std::vector<burnin::Cause> rack_differences(const inventory::Inventory& inventory,
+                                            const inventory::Node& node,
+                                            const engine::RunState& run) {
+  auto causes = warm_rack(inventory, node, run);
+  std::ranges::move(domain_differences(inventory, node, run), std::back_inserter(causes));
   return causes;
 }
 

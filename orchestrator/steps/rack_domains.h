@@ -19,6 +19,11 @@ std::vector<burnin::Cause> domain_differences(const inventory::Inventory& invent
                                               const inventory::Node& node,
                                               const engine::RunState& run);
 
+/// What tells that something is wrong with the node's rack: these, and warm_rack().
+std::vector<burnin::Cause> rack_differences(const inventory::Inventory& inventory,
+                                            const inventory::Node& node,
+                                            const engine::RunState& run);
+
 /// The nodes of the profile with such a difference.
 std::vector<std::string> nodes_in_other_domains(const inventory::Inventory& inventory,
                                                 const std::string& profile,

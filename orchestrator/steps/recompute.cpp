@@ -22,7 +22,6 @@
 #include "orchestrator/steps/first_looks.h"
 #include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/rack_domains.h"
-#include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/second_look.h"
 #include "orchestrator/steps/uniformity.h"
 #include "orchestrator/steps/verdict.h"
@@ -203,9 +202,7 @@ class Recomputer {
       TRY(hold_against_first_look(*look, node.name, events_of, *reference, result.compared));
     }
     auto differences = version_differences(inventory_, node, state_);
-    std::ranges::move(warm_rack(inventory_, node, state_), std::back_inserter(differences));
-    std::ranges::move(domain_differences(inventory_, node, state_),
-                      std::back_inserter(differences));
+    std::ranges::move(rack_differences(inventory_, node, state_), std::back_inserter(differences));
     std::ranges::move(burnin::causes_of(result.compared), std::back_inserter(differences));
     result.now = decide(profile_of(node), record, std::move(differences));
     if (look) leave_open_what_is_new(*look, result.now);

@@ -8,7 +8,7 @@
 #include "burnin/verdict_text.h"
 #include "inventory/model.h"
 #include "inventory/nvlink_domain.h"
-#include "orchestrator/record/node_record.h"
+#include "orchestrator/record/fact_of.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -76,8 +76,7 @@ StepEnd kept(const handoff::Scheduler& scheduler, const std::string& reason) {
 
 /// That all of its GPUs reported in this run.
 std::optional<inventory::NvlinkDomain> domain_of(const record::NodeRecord& record) {
-  const auto fact = record.facts.find(inventory::kDomainFact);
-  return fact == record.facts.end() ? std::nullopt : inventory::parse_nvlink_domain(fact->second);
+  return inventory::parse_nvlink_domain(record::fact_of(record, inventory::kDomainFact));
 }
 
 /// Its domain first: jobs are placed by it as soon as the node takes any.

@@ -20,7 +20,6 @@
 #include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/peers.h"
 #include "orchestrator/steps/rack_domains.h"
-#include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/second_look.h"
 #include "orchestrator/steps/uniformity.h"
 #include "playbooks/plan.h"
@@ -204,9 +203,7 @@ PassesSoFar passes_so_far(const StepEnvironment& environment, const StepRequest&
     if (node == nullptr) return false;
     TRY(const auto record, record::node_record(environment.store, request.run, name));
     auto differences = version_differences(environment.inventory, *node, *request.run_state);
-    std::ranges::move(warm_rack(environment.inventory, *node, *request.run_state),
-                      std::back_inserter(differences));
-    std::ranges::move(domain_differences(environment.inventory, *node, *request.run_state),
+    std::ranges::move(rack_differences(environment.inventory, *node, *request.run_state),
                       std::back_inserter(differences));
     const auto compared = burnin::compare(reference, findings_to_compare(record));
     std::ranges::move(burnin::causes_of(compared), std::back_inserter(differences));
@@ -300,9 +297,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     name_missing_parts(record, environment.inventory, request.node, run);
     auto versions = compare_versions(environment.inventory, request.node, run);
     differences = std::move(versions.causes);
-    std::ranges::move(warm_rack(environment.inventory, request.node, run),
-                      std::back_inserter(differences));
-    std::ranges::move(domain_differences(environment.inventory, request.node, run),
+    std::ranges::move(rack_differences(environment.inventory, request.node, run),
                       std::back_inserter(differences));
     said = std::move(versions.said);
     said.push_back(uncompared_nodes(environment.inventory, request.node, run));

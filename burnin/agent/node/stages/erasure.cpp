@@ -1,7 +1,6 @@
 #include "burnin/agent/node/stages/erasure.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "burnin/agent/node/stages/nvme_drives.h"
@@ -13,11 +12,6 @@ using burnin::SanitizeLog;
 
 constexpr std::chrono::seconds kAskLimit{120};
 constexpr int kMostLooks = 5;
-constexpr std::array kActions{Technique{"sanitize cryptographic erase", 4, 0},
-                              Technique{"sanitize block erase", 2, 0},
-                              Technique{"sanitize overwrite", 3, 0}};
-constexpr Technique kFormatCrypto{"format cryptographic erase", 0, 2},
-    kFormatUser{"format user data erase", 0, 1};
 
 // SANICAP, FNA and OACS, bit by bit.
 constexpr std::uint64_t kCanCrypto = 1, kCanBlock = 2;
@@ -76,7 +70,7 @@ Work<bool> look_at_earlier(Node& node, Erasure& erasure) {
   const auto read = co_await read_log(node, erasure.path);
   node.lines.evidence("sanitize-log-before", erasure.drive, read.command, read.ran);
   if (!read.log) {
-    erasure.wanted = false;
+    erasure.eligible = false;
     erasure.why = "its sanitize log cannot be read: " + last_line_of(read.ran);
     co_return false;
   }
@@ -86,7 +80,7 @@ Work<bool> look_at_earlier(Node& node, Erasure& erasure) {
   if (!running && !(read.log->is_done() && read.log->is_untouched())) co_return false;
   if (earlier.name.empty()) co_return false;
   erasure.technique = earlier;
-  erasure.wanted = false;
+  erasure.eligible = false;
   erasure.waits = erasure.began = true;  // the log that ends the wait is the evidence
   erasure.seen_running = running;
   co_return true;
@@ -174,8 +168,8 @@ std::string last_line_of(const Ran& ran) {
 }
 
 Technique technique_of_action(std::uint32_t action) {
-  for (const auto& each : kActions)
-    if (each.action == action) return each;
+  for (const auto& each : burnin::kEraseTechniques)
+    if (action != 0 && each.action == action) return each;
   return {};
 }
 
@@ -196,17 +190,17 @@ std::optional<NvmeAbilities> read_abilities(std::string_view json) {
 }
 
 Choice choose(const NvmeAbilities& can, bool purge, double seen) {
-  if ((can.sanicap & kCanCrypto) != 0) return {kActions[0], {}};
-  if ((can.sanicap & kCanBlock) != 0) return {kActions[1], {}};
+  if ((can.sanicap & kCanCrypto) != 0) return {burnin::kSanitizeCrypto, {}};
+  if ((can.sanicap & kCanBlock) != 0) return {burnin::kSanitizeBlock, {}};
   if ((can.oacs & kCanFormat) == 0)
     return {{}, "its controller has neither sanitize by cryptographic or block erase nor format"};
   const bool crypto = (can.fna & kFormatsCrypto) != 0;
   if (!crypto && purge)
     return {{},
-            "its controller can only clear it (format, user data erase), and a purge is wanted: "
-            "method: any"};
+            "its controller can only clear it (format, user data erase), and the step asks for a "
+            "purge: method: any takes a clear too"};
   if (auto why = hidden_spaces(can, seen); !why.empty()) return {{}, std::move(why)};
-  return {crypto ? kFormatCrypto : kFormatUser, {}};
+  return {crypto ? burnin::kFormatCrypto : burnin::kFormatUser, {}};
 }
 
 Work<std::string> why_not_erased(Node& node, const Erasure& erasure) {
@@ -219,12 +213,12 @@ Work<std::string> why_not_erased(Node& node, const Erasure& erasure) {
 }
 
 Work<bool> may_begin(Node& node, Erasure& erasure, Grip& grip) {
-  if (!erasure.wanted) co_return false;
+  if (!erasure.eligible) co_return false;
   auto why = hold(node, erasure, grip);
   erasure.why = co_await why_not_erased(node, erasure);  // in more words than the kernel has
   if (erasure.why.empty()) erasure.why = std::move(why);
-  erasure.wanted = erasure.why.empty();
-  co_return erasure.wanted;
+  erasure.eligible = erasure.why.empty();
+  co_return erasure.eligible;
 }
 
 Work<bool> plan_erasure(Node& node, Erasure& erasure, bool purge) {
@@ -250,10 +244,10 @@ Work<bool> plan_erasure(Node& node, Erasure& erasure, bool purge) {
   auto choice = choose(*can, purge, bytes_of(node, erasure.spaces));
   erasure.technique = choice.technique;
   erasure.why = std::move(choice.why);
-  erasure.wanted = erasure.why.empty();
-  if (!erasure.wanted || erasure.technique.action == 0) co_return erasure.wanted;
+  erasure.eligible = erasure.why.empty();
+  if (!erasure.eligible || erasure.technique.action == 0) co_return erasure.eligible;
   if (co_await look_at_earlier(node, erasure)) co_return true;
-  co_return erasure.wanted;
+  co_return erasure.eligible;
 }
 
 Work<bool> begin_sanitize(Node& node, Erasure& erasure) {

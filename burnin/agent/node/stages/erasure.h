@@ -10,16 +10,12 @@
 
 #include "burnin/agent/node/stages/nvme_guards.h"
 #include "burnin/agent/node/stages/scratch.h"
+#include "burnin/disk/erase_technique.h"
 #include "burnin/disk/sanitize_log.h"
 
 namespace cupel::agent {
 
-/// One way to erase; what it is worth: burnin/disk/media.cpp, by its name.
-struct Technique {
-  std::string_view name{};
-  std::uint32_t action = 0;  // of nvme sanitize: --sanact
-  int secure = 0;            // of nvme format: --ses
-};
+using Technique = burnin::EraseTechnique;
 
 /// That of a sanitize action; without a name for an action that this version does not know.
 Technique technique_of_action(std::uint32_t action);
@@ -49,7 +45,7 @@ struct Erasure {
   std::string_view result = "untouched";  // or erased, failed, unknown
   std::string why{};                      // it is not erased
   std::string verified{};                 // how it is known that it is
-  bool wanted = false;                    // nothing speaks against its erase so far
+  bool eligible = false;                  // nothing speaks against its erase so far
   bool waits = false;                     // for its sanitize log
   bool began = false;                     // the drive has taken the command
   bool seen_running = false;              // and its log has said so

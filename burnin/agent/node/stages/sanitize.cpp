@@ -142,7 +142,7 @@ Work<bool> erase_all(Node& node, const Order& order, Erasures& all) {
   for (auto& each : all)
     if (each.result == "erased") co_await verify_erasure(node, each);
   for (auto& each : all)
-    if (each.wanted && !order.erase) each.why = co_await why_not_erased(node, each);
+    if (each.eligible && !order.erase) each.why = co_await why_not_erased(node, each);
   co_return true;
 }
 
