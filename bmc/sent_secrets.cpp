@@ -207,9 +207,9 @@ class FirstBytes {
   void add(char byte) { has_[static_cast<std::uint8_t>(byte)] = true; }
   /// The first of them in the text from `at` on; its size: there is none.
   std::size_t next(std::string_view text, std::size_t at) const {
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    const char* const bytes = text.data();
     const std::size_t size = text.size();
-    while (at < size && !has_[bytes[at]]) ++at;
+    while (at < size && !has_[static_cast<std::uint8_t>(bytes[at])]) ++at;
     return at;
   }
 

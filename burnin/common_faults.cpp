@@ -97,10 +97,8 @@ bool has_one_source(const std::vector<Cause>& causes) {
 constexpr std::size_t kFewest = 3;  // two are the ends of one link
 constexpr std::string_view kDomainRemedy =
     "restart the machine, of a rack (NVL72) all machines of the NVLink domain, and test again; "
-    "look "
-    "at the switches, the fabric manager's log and the baseboard: no GPU is to be replaced for "
-    "what "
-    "most of them report at once";
+    "look at the switches, the fabric manager's log and the baseboard: no GPU is to be replaced "
+    "for what most of them report at once";
 
 /// Those whose Xids no number of their own links explains; all, where all GPUs report one.
 Parts without_own_fault(const std::vector<Cause>& causes, std::size_t gpus) {

@@ -177,7 +177,7 @@ void add_heat(Rules& rules) {
   for (const auto& slow : {numbers({"gpu.power.limit"}), numbers(slowdown)})
     in_group(rules, slow, whole({"train.jitter"}, Sourced::a_number));
   ladder(rules, {"cpu.throttled", "cpu.frequency.lowest"}, "cpu*");
-  // ComparedWith GPUs that do less a healthy one is hot.
+  // Beside GPUs that do less a healthy one is hot.
   const auto cold = numbers({"gpu.power.limit", "gpu.power.below_best", "gemm.*.rate"});
   rules.push_back({.cause = cold,
                    .effect = numbers({"thermal.above_neighbours"}),

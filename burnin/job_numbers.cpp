@@ -30,13 +30,6 @@ Error no_numbers(std::string_view line, std::string_view why) {
                       shortened(printable(line), kMostShownOfLine))};
 }
 
-Result<double> number_of_job(const json::value& value) {
-  if (value.is_double()) return value.get_double();
-  if (value.is_int64()) return static_cast<double>(value.get_int64());
-  if (value.is_uint64()) return static_cast<double>(value.get_uint64());
-  return Error{Code::kMalformed, "is no number"};
-}
-
 }  // namespace
 
 bool is_job_measure(std::string_view measure) {
@@ -66,10 +59,9 @@ Result<Findings> parse_job_numbers(std::string_view output) {
     if (!is_number_name(name))
       return no_numbers(line, fmt::format("'{}' is no name of letters, digits and _-.",
                                           shortened(printable(name), kLongestNumberName)));
-    const auto number = number_of_job(value);
-    if (!number || !std::isfinite(*number))
-      return no_numbers(line, fmt::format("'{}' is no number", name));
-    found.measurements.push_back({.name = std::string{kJobPrefix}.append(name), .value = *number});
+    const auto number = value.is_number() ? value.to_number<double>() : std::nan("");
+    if (!std::isfinite(number)) return no_numbers(line, fmt::format("'{}' is no number", name));
+    found.measurements.push_back({.name = std::string{kJobPrefix}.append(name), .value = number});
   }
   return found;
 }

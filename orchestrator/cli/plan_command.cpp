@@ -49,21 +49,21 @@ void print(const playbooks::Plan& plan, const Forecast& forecast, const ssh::Pro
   say("\ntime line\n{}\n{}\n{}", time_line(forecast), power_plot(forecast), bottleneck(forecast));
 }
 
-struct Wish {
+struct PlanRequest {
   PlanOptions plan{};
   std::string preference{};  // empty: the playbook as it is
   bool as_playbook = false;
 };
 
-Exit show_plan(const Context& context, const Wish& wish) {
-  TRY(const auto planned, planned_or_exit(context, wish.plan));
+Exit show_plan(const Context& context, const PlanRequest& request) {
+  TRY(const auto planned, planned_or_exit(context, request.plan));
   std::optional<report::Ranking> ranking;
-  if (!wish.preference.empty()) {
-    auto ranked = prefer(*planned, preference_of(wish.preference));
+  if (!request.preference.empty()) {
+    auto ranked = prefer(*planned, preference_of(request.preference));
     if (!ranked) return print_error(context, ranked.error(), Exit::invalid);
     ranking = *std::move(ranked);
   }
-  if (wish.as_playbook) {
+  if (request.as_playbook) {
     say("{}", playbooks::write_playbook(planned->playbook));
     return Exit::passed;
   }
@@ -93,22 +93,22 @@ Exit show_plan(const Context& context, const Wish& wish) {
 }  // namespace
 
 CommandRow plan_command(Context& context) {
-  auto options = std::make_shared<Wish>();
+  auto request = std::make_shared<PlanRequest>();
   CommandRow row{"plan", "the steps of a run and their duration; touches nothing"};
   row.footer = "Example: cupel plan new-rack --nodes rack:a01";
   row.options = joined<OptionRow>(
-      {plan_options(options->plan),
+      {plan_options(request->plan),
        {{"--prefer",
-         &options->preference,
+         &request->preference,
          "order and trim loads by how much of what fails in fleets they show for their time: time "
          "keeps the fewest minutes that show nine tenths of it, coverage all that show anything",
          {.among = {"time", "coverage"}}},
         {"--as-playbook",
-         &options->as_playbook,
+         &request->as_playbook,
          "print the ordered and trimmed playbook, for cupel run, and no plan",
          {.excludes = {"--json"}, .needs = {"--prefer"}}},
         json_flag(context)}});
-  row.run = [&context, options] { return show_plan(context, *options); };
+  row.run = [&context, request] { return show_plan(context, *request); };
   return row;
 }
 
