@@ -179,7 +179,7 @@ void put_disk(json::object& into, const ImageManifest& manifest) {
   if (!manifest.efi.empty()) boot["efi"] = manifest.efi;
   if (manifest.bios) boot["bios"] = true;
   if (!boot.empty()) into["boot"] = std::move(boot);
-  if (!manifest.no_seed.empty()) into["seed"] = {{"none_since", manifest.no_seed}};
+  if (!manifest.no_seed.empty()) into["seed"] = json::object{{"none_since", manifest.no_seed}};
 }
 
 void put_ram(json::object& into, const ImageManifest& manifest) {
