@@ -405,7 +405,8 @@ TEST_F(FaultsTest, TheRowOfARunIsHeldAgainstItsFirstEvent) {
 
 TEST_F(FaultsTest, ARunWhoseFirstEventHasNoDigestsIsNotHeldAgainstThem) {
   const auto run = open()->begin_run(run_on({"n1"})).value();
-  ASSERT_TRUE(open()->append(run, event(EventKind::run_started)));
+  auto started = event(EventKind::run_started);
+  ASSERT_TRUE(open()->append(run, started));
   sql("UPDATE run SET playbook_text = 'other'");
 
   EXPECT_THAT(checked().faults, IsEmpty());
