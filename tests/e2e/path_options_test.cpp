@@ -132,7 +132,8 @@ const std::vector<Row>& rows() {
        "export netbox --url http://127.0.0.1:9 --token file:VALUE", true},
       {"cupel inventory import netbox --base", file,
        "inventory import netbox --url http://127.0.0.1:9 --token env:PATH --out FOLDER/made/x "
-       "--base VALUE"},
+       "--base VALUE",
+       true},
       {"cupel inventory import netbox --ca", file,
        "inventory import netbox --url https://127.0.0.1:9 --token env:PATH --out FOLDER/x --base "
        "FOLDER/judge.yaml --ca VALUE",
