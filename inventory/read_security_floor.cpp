@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/ownership.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "base/utc.h"
@@ -148,7 +149,7 @@ const SecurityFloor& shipped_floor() {
 }
 
 std::optional<SecurityFloor> load_floor(const std::filesystem::path& file, Problems& problems) {
-  const auto text = read_file(file, kLargestFloor);
+  const auto text = read_trusted_file(file, kLargestFloor);
   if (text) return parse_floor(*text, file.string(), problems);
   problems.push_back({{file.string(), 0, 0}, text.error().what});
   return std::nullopt;

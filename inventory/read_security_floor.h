@@ -19,7 +19,7 @@ std::optional<SecurityFloor> parse_floor(std::string_view text, const std::strin
 /// The one that is part of the program.
 const SecurityFloor& shipped_floor();
 
-/// Errors as problems: of the file, and of parse_floor().
+/// Errors as problems: of the file, as of read_trusted_file(), and of parse_floor().
 std::optional<SecurityFloor> load_floor(const std::filesystem::path& file,
                                         std::vector<Problem>& problems);
 

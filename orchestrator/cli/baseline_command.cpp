@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "inventory/csaf.h"
@@ -84,7 +85,7 @@ Result<Taken> take(const FloorWish& wish) {
                  fmt::format("--component {0} needs --model with a pattern of its model, such as "
                              "--model 'iLO 6'",
                              component)};
-  TRY(const auto text, read_file(wish.file, kLargestAdvisory));
+  TRY(const auto text, read_trusted_file(wish.file, kLargestAdvisory));
   auto advisory = inventory::parse_csaf(text);
   if (!advisory) return std::move(advisory).error().within(printable(wish.file));
   Taken taken{.advisory = *std::move(advisory)};

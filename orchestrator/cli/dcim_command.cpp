@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "inventory/check_files.h"
 #include "inventory/load.h"
@@ -128,9 +129,10 @@ struct Base {
   bool has_racks = false;
 };
 
-/// What is written by hand: everything but the nodes.
+/// What is written by hand: everything but the nodes. It becomes an inventory of ours, with its
+/// commands that fetch secrets.
 OrExit<Base> base_or_exit(const Context& context, const ImportOptions& wish) {
-  auto text = read_file(wish.base, kLargestFile);
+  auto text = read_trusted_file(wish.base, kLargestFile);
   if (!text) return print_error(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   const auto document = inventory::parse_yaml(*text, wish.base.string(), problems);

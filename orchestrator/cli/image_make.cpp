@@ -19,6 +19,7 @@
 #include "orchestrator/images/file_digest.h"
 #include "orchestrator/images/image_store.h"
 #include "orchestrator/images/raw_disk.h"
+#include "orchestrator/images/seed_place.h"
 #include "orchestrator/ssh/missing_program.h"
 
 namespace cupel::cli {
@@ -213,7 +214,8 @@ Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
                          .content_sha256 = content.sha256,
                          .compression = "zstd",
                          .efi = asked.efi,
-                         .bios = bios};
+                         .bios = bios,
+                         .no_seed = images::why_no_seed(asked.file)};
   const auto slash = asked.os.find('/');
   manifest.os_id = asked.os.substr(0, slash);
   if (slash != asked.os.npos) manifest.os_version = asked.os.substr(slash + 1);
@@ -343,7 +345,11 @@ CommandRow image_import_command(Context& context, const std::string& folder) {
       {"--os", &asked->os, "ID/VERSION, as /etc/os-release has them"},
       json_flag(context)};
   row.run = [&context, &folder, asked] {
-    return show_made(context, import_disk(*asked, image_folder(context, folder)));
+    const auto image = import_disk(*asked, image_folder(context, folder));
+    const auto& no_seed = image ? image->manifest.no_seed : std::string{};
+    if (!no_seed.empty())
+      say(stderr, "cupel: warning: {}\n", images::why_not_seeded(asked->name, no_seed));
+    return show_made(context, image);
   };
   return row;
 }

@@ -24,7 +24,7 @@ Exit check(const Context& context, const std::string& file) {
   const auto checked = inventory::check_inventory(file);
   if (!checked.inventory) return print_error(context, checked.problems);
   const auto& inventory = *checked.inventory;
-  const auto rejected = rejected_ram_systems(inventory, context.state);
+  const auto rejected = rejected_images(inventory, context.state);
   if (!rejected.empty()) return print_error(context, rejected);
   std::map<std::string, int> count;
   for (const auto& node : inventory.nodes) ++count[node.profile];

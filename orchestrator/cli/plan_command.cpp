@@ -83,7 +83,7 @@ Exit show_plan(const Context& context, const PlanRequest& request) {
   std::fflush(stdout);
   const auto missing = controller::missing_programs(planned->plan, shelf);
   if (!missing.empty()) say(stderr, "cupel: `cupel run` will be refused: {}\n", missing);
-  const auto rejected = rejected_ram_systems(planned->plan, planned->inventory, context.state);
+  const auto rejected = rejected_images(planned->plan, planned->inventory, context.state);
   for (const auto& why : rejected) say(stderr, "cupel: {}\n", why);
   if (forecast.never.empty()) return rejected.empty() ? Exit::passed : Exit::invalid;
   say(stderr, "cupel: this plan can never be done:\n{}", never_text(forecast));

@@ -48,6 +48,7 @@ std::filesystem::path folder_of_images(const inventory::BootSite& boot,
 struct Booted {
   std::string ram{};    // empty: nothing is booted
   std::string image{};  // that it writes; empty: it stays up
+  bool seeds = false;   // what it writes
   friend auto operator<=>(const Booted&, const Booted&) = default;
 };
 
@@ -56,10 +57,11 @@ Booted booted_by(const playbooks::PlannedStep& step, const inventory::Profile& p
   auto image = image_of(step, profile);
   if (!stays && image.empty()) return {};
   const auto ram = said(step, "ram");
-  return {ram.empty() ? profile.os.ram : ram, std::move(image)};
+  return {ram.empty() ? profile.os.ram : ram, std::move(image), profile.os.seed};
 }
 
-/// Why RAM systems of these would not obey the boot server. An installer is booted without one.
+/// Why RAM systems of these would not obey the boot server, and why what they write cannot have a
+/// seed. An installer is booted without one.
 /// What is not in the store is reported when it is booted.
 std::vector<std::string> rejected(const std::set<Booted>& booted, const inventory::BootSite& boot,
                                   const std::filesystem::path& state) {
@@ -67,9 +69,12 @@ std::vector<std::string> rejected(const std::set<Booted>& booted, const inventor
   const auto store = images::ImageStore::open(folder_of_images(boot, state));
   if (!store) return {};
   const images::BootServerPlace server{boot.host, !boot.certificate.empty()};
-  for (const auto& [ram, name] : booted) {
+  for (const auto& [ram, name, seeds] : booted) {
     const auto image = store->find(name);
     if (image && image->manifest.kind == images::ImageKind::installer) continue;
+    if (image && seeds)
+      if (auto why = images::why_not_seeded(name, image->manifest.no_seed); !why.empty())
+        all.insert(std::move(why));
     const auto system = store->find(ram);
     if (!system) continue;
     if (auto why = images::why_not_obeyed(system->manifest, server); !why.empty())
@@ -170,9 +175,9 @@ boost::json::array images_json(const playbooks::Plan& plan, const inventory::Inv
   return all;
 }
 
-std::vector<std::string> rejected_ram_systems(const playbooks::Plan& plan,
-                                              const inventory::Inventory& inventory,
-                                              const std::filesystem::path& state) {
+std::vector<std::string> rejected_images(const playbooks::Plan& plan,
+                                         const inventory::Inventory& inventory,
+                                         const std::filesystem::path& state) {
   if (!inventory.boot) return {};
   std::set<Booted> booted;
   for (const auto& node : plan.nodes)
@@ -182,14 +187,14 @@ std::vector<std::string> rejected_ram_systems(const playbooks::Plan& plan,
   return rejected(booted, *inventory.boot, state);
 }
 
-std::vector<inventory::Problem> rejected_ram_systems(const inventory::Inventory& inventory,
-                                                     const std::filesystem::path& state) {
+std::vector<inventory::Problem> rejected_images(const inventory::Inventory& inventory,
+                                                const std::filesystem::path& state) {
   std::vector<inventory::Problem> problems;
   if (!inventory.boot) return problems;
   std::set<Booted> named;
   for (const auto& node : inventory.nodes) {
     const auto& os = inventory.profile_of(node).os;
-    if (!os.image.empty()) named.insert({os.ram, os.image});
+    if (!os.image.empty()) named.insert({os.ram, os.image, os.seed});
   }
   for (auto& why : rejected(named, *inventory.boot, state))
     problems.push_back({inventory.boot->where, std::move(why)});

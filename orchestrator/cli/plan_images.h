@@ -19,12 +19,13 @@ boost::json::array images_json(const playbooks::Plan& plan, const inventory::Inv
                                const std::filesystem::path& state);
 
 /// The RAM systems that machines of this plan boot, and that would obey no boot server of the
-/// inventory, each with what to do. Empty: none.
-std::vector<std::string> rejected_ram_systems(const playbooks::Plan& plan,
-                                              const inventory::Inventory& inventory,
-                                              const std::filesystem::path& state);
+/// inventory, and the images that they write and that have no place for the wanted seed, each with
+/// what to do. Empty: none.
+std::vector<std::string> rejected_images(const playbooks::Plan& plan,
+                                         const inventory::Inventory& inventory,
+                                         const std::filesystem::path& state);
 /// The same of those that write the images of the nodes' profiles, with the place of `boot:`.
-std::vector<inventory::Problem> rejected_ram_systems(const inventory::Inventory& inventory,
-                                                     const std::filesystem::path& state);
+std::vector<inventory::Problem> rejected_images(const inventory::Inventory& inventory,
+                                                const std::filesystem::path& state);
 
 }  // namespace cupel::cli

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "burnin/measures/measure.h"
 #include "burnin/stage.h"
@@ -134,7 +134,7 @@ std::optional<DemandList> load_list(const std::string& name, Problems& problems)
                      inventory::did_you_mean(name, std::span{known}))});
     return std::nullopt;
   }
-  const auto text = read_file(name, kLargestList);
+  const auto text = read_trusted_file(name, kLargestList);
   if (text) return parse_list(*text, name, problems);
   problems.push_back({{name, 0, 0}, text.error().what});
   return std::nullopt;

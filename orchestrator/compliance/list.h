@@ -41,7 +41,8 @@ std::optional<DemandList> parse_list(std::string_view text, const std::string& f
 /// Names of the lists that are part of Cupel.
 std::vector<std::string> shipped_lists();
 
-/// A shipped list by its name, or a file. Problems as of parse_list().
+/// A shipped list by its name, or a file that no other user can change. Problems as of
+/// parse_list().
 std::optional<DemandList> load_list(const std::string& name,
                                     std::vector<inventory::Problem>& problems);
 

@@ -80,6 +80,7 @@ Result<os::BootImage> BootFiles::image(const std::string& name,
   image.compression = manifest.compression;
   image.efi = manifest.efi;
   image.bios = manifest.bios;
+  image.no_seed = manifest.no_seed;
   image.mirror = manifest.mirror;
   for (const auto& file : manifest.files) {
     TRY(const auto path, found.path_of(file.name));

@@ -179,6 +179,7 @@ void put_disk(json::object& into, const ImageManifest& manifest) {
   if (!manifest.efi.empty()) boot["efi"] = manifest.efi;
   if (manifest.bios) boot["bios"] = true;
   if (!boot.empty()) into["boot"] = std::move(boot);
+  if (!manifest.no_seed.empty()) into["seed"] = json::object{{"none_since", manifest.no_seed}};
 }
 
 void put_ram(json::object& into, const ImageManifest& manifest) {
@@ -230,6 +231,7 @@ Result<ImageManifest> parse_manifest(std::string_view text) {
   manifest.compression = reader.text("compression");
   manifest.efi = reader.text("boot/efi");
   manifest.bios = flag_at(*root, "boot/bios") == true;
+  manifest.no_seed = reader.text("seed/none_since");
   manifest.os_id = reader.text("os/id");
   manifest.os_version = reader.text("os/version");
   if (manifest.kind == ImageKind::installer)
@@ -294,6 +296,14 @@ std::string why_not_obeyed(const ImageManifest& manifest, const BootServerPlace&
       "machines would boot it and do nothing. Set boot: {{serve}} in the inventory to that "
       "address, or build another one: cupel image build NAME --ca FILE --boot-host {}",
       manifest.name, printable(manifest.boot_host), server.host, server.host);
+}
+
+std::string why_not_seeded(std::string_view image, std::string_view no_seed) {
+  if (no_seed.empty()) return {};
+  return fmt::format(
+      "image {} has no place for a seed: {}. Import one with /var/lib/cloud on a root of ext4, XFS "
+      "or btrfs, or set os: {{seed: no}} in the profile for an image without cloud-init",
+      printable(image), printable(no_seed));
 }
 
 const ImageFile* Image::find(std::string_view file) const { return find_file(manifest, file); }

@@ -52,6 +52,7 @@ struct ImageManifest {
   std::string compression{};       // zstd
   std::string efi{};               // the loader's path on the ESP, such as \EFI\debian\shimx64.efi
   bool bios = false;               // its first sector holds a boot loader for a BIOS
+  std::string no_seed{};           // why cloud-init would not find a seed; empty: not known
   std::string os_id{}, os_version{};  // as /etc/os-release has them
   // Of an installer.
   std::string answers{};  // how it is answered: preseed
@@ -89,6 +90,10 @@ std::optional<std::string> url_address(const std::string& text);
 
 /// Why machines that boot it would not obey this boot server, and what to do; empty: they would.
 std::string why_not_obeyed(const ImageManifest& manifest, const BootServerPlace& server);
+
+/// Why a node whose disk gets this image cannot have a seed, and what to do; empty: it can, as far
+/// as is known. `no_seed` as the manifest has it.
+std::string why_not_seeded(std::string_view image, std::string_view no_seed);
 
 /// An image in its folder.
 struct Image {

@@ -12,15 +12,14 @@
 #include <vector>
 
 #include "base/text.h"
+#include "orchestrator/images/disk_bytes.h"
 #include "orchestrator/images/fat.h"
+#include "orchestrator/images/partitions.h"
 
 namespace cupel::images {
 namespace {
 
 using namespace std::string_view_literals;
-
-constexpr std::uint64_t kSector = 512;
-constexpr auto kGptMagic = "EFI PART"sv;
 
 struct Other {
   std::uint64_t offset;
@@ -38,28 +37,6 @@ constexpr std::array kOthers{
     Other{257, "ustar"sv, "is a tar archive, and no disk"},
     Other{32769, "CD001"sv, "is an ISO 9660 disc, and no disk with an installed system"}};
 
-/// Fewer where the file ends.
-std::string bytes_at(std::ifstream& file, std::uint64_t offset, std::size_t count) {
-  std::string bytes(count, '\0');
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(bytes.data(), static_cast<std::streamsize>(count));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
-  return bytes;
-}
-
-std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
-  std::uint64_t number = 0;
-  for (std::size_t i = size; i-- > 0;)
-    number = (number << 8) | static_cast<unsigned char>(bytes[at + i]);
-  return number;
-}
-
-struct Partition {
-  std::string type{};  // a GPT's 16 bytes, or the MBR's one
-  std::uint64_t start = 0;
-};
-
 // GUIDs as they lie on a disk. Source: UEFI 2.10, 5.3.3 and appendix A; Discoverable Partitions.
 constexpr std::array kEsp{"\x28\x73\x2a\xc1\x1f\xf8\xd2\x11\xba\x4b\x00\xa0\xc9\x3e\xc9\x3b"sv,
                           "\xef"sv};
@@ -72,39 +49,9 @@ bool is_one_of(const Partition& partition, std::span<const std::string_view> typ
   return std::ranges::find(types, partition.type) != types.end();
 }
 
-std::vector<Partition> gpt_partitions(std::ifstream& file) {
-  constexpr std::size_t kHeader = 92, kEntry = 128, kMostEntries = 256;
-  std::vector<Partition> found;
-  const auto header = bytes_at(file, kSector, kHeader);
-  if (header.size() < kHeader) return found;
-  const auto first = number_at(header, 72, 8) * kSector, size = number_at(header, 84, 4);
-  const auto count = std::min<std::uint64_t>(number_at(header, 80, 4), kMostEntries);
-  for (std::uint64_t i = 0; size >= kEntry && i < count; ++i) {
-    const auto entry = bytes_at(file, first + i * size, kEntry);
-    if (entry.size() < kEntry) break;
-    const auto type = entry.substr(0, 16);
-    if (type.find_first_not_of('\0') == type.npos) continue;
-    found.push_back({type, number_at(entry, 32, 8) * kSector});
-  }
-  return found;
-}
-
-std::vector<Partition> mbr_partitions(std::ifstream& file) {
-  std::vector<Partition> found;
-  const auto sector = bytes_at(file, 0, kSector);
-  if (sector.size() < kSector || !sector.ends_with("\x55\xaa")) return found;
-  for (std::size_t at = 446; at < 510; at += 16) {
-    // The boot sector of a file system has the same end, and code here.
-    if (sector[at] != '\0' && sector[at] != '\x80') return {};
-    if (sector[at + 4] == '\0') continue;
-    found.push_back({sector.substr(at + 4, 1), number_at(sector, at + 8, 4) * kSector});
-  }
-  return found;
-}
-
 bool holds_fat(std::ifstream& file, const Partition& partition) {
-  const auto sector = bytes_at(file, partition.start, kSector);
-  return sector.size() == kSector && sector.ends_with("\x55\xaa") &&
+  const auto sector = bytes_at(file, partition.start, kDiskSector);
+  return sector.size() == kDiskSector && sector.ends_with("\x55\xaa") &&
          (sector.substr(54, 3) == "FAT" || sector.substr(82, 3) == "FAT");
 }
 
@@ -126,8 +73,8 @@ bool holds_swap(std::ifstream& file, const Partition& partition) {
 bool holds_lvm(std::ifstream& file, const Partition& partition) {
   constexpr std::uint64_t kSectors[] = {0, 1, 2, 3}, kTypeAt = 24;
   return is_one_of(partition, kLvm) || std::ranges::any_of(kSectors, [&](std::uint64_t sector) {
-           return holds(file, partition, sector * kSector, "LABELONE") &&
-                  holds(file, partition, sector * kSector + kTypeAt, "LVM2 001");
+           return holds(file, partition, sector * kDiskSector, "LABELONE") &&
+                  holds(file, partition, sector * kDiskSector + kTypeAt, "LVM2 001");
          });
 }
 
@@ -140,8 +87,8 @@ bool holds_luks(std::ifstream& file, const Partition& partition) {
 /// btrfs_super_block.
 std::string_view wrong_in_btrfs(std::ifstream& file, const Partition& partition) {
   constexpr std::uint64_t kSuperBlock = 65536, kPage = 4096, kSeeding = 1ULL << 32;
-  const auto block = bytes_at(file, partition.start + kSuperBlock, kSector);
-  if (block.size() < kSector || block.substr(64, 8) != "_BHRfS_M") return {};
+  const auto block = bytes_at(file, partition.start + kSuperBlock, kDiskSector);
+  if (block.size() < kDiskSector || block.substr(64, 8) != "_BHRfS_M") return {};
   if (number_at(block, 136, 8) != 1)
     return "has a btrfs over several devices, of which a node's disk gets one. Make the image with "
            "a btrfs of one device";
@@ -183,11 +130,6 @@ std::string_view wrong_in(std::ifstream& file, std::vector<Partition> partitions
   return {};
 }
 
-std::vector<Partition> partitions_of(std::ifstream& file) {
-  const bool has_gpt = bytes_at(file, kSector, kGptMagic.size()) == kGptMagic;
-  return has_gpt ? gpt_partitions(file) : mbr_partitions(file);
-}
-
 bool is_loader(const FatEntry& entry) {
   return !entry.is_folder && lower_case(entry.name).ends_with(".efi");
 }
@@ -219,7 +161,7 @@ Result<void> check_raw_disk(const std::string& file) {
   };
   for (const auto& other : kOthers)
     if (bytes_at(stream, other.offset, other.bytes.size()) == other.bytes) return wrong(other.what);
-  const bool has_gpt = bytes_at(stream, kSector, kGptMagic.size()) == kGptMagic;
+  const bool has_gpt = bytes_at(stream, kDiskSector, kGptMagic.size()) == kGptMagic;
   if (!has_gpt && bytes_at(stream, 4096, kGptMagic.size()) == kGptMagic)
     return wrong(
         "has a partition table in sectors of 4096 bytes: nodes' disks with sectors of 512 would "
@@ -251,8 +193,8 @@ Result<void> check_efi_loader(const std::string& file, std::string_view loader) 
 bool has_bios_loader(const std::string& file) {
   constexpr std::size_t kCode = 440;
   std::ifstream stream{file, std::ios::binary};
-  const auto sector = bytes_at(stream, 0, kSector);
-  return sector.size() == kSector && sector.ends_with("\x55\xaa") &&
+  const auto sector = bytes_at(stream, 0, kDiskSector);
+  return sector.size() == kDiskSector && sector.ends_with("\x55\xaa") &&
          sector.find_first_not_of('\0') < kCode;
 }
 

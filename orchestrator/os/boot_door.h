@@ -25,9 +25,10 @@ struct BootImage {
   std::string command_line{};               // of its kernel, where it has one
   std::uint64_t content_size = 0;           // of a disk, uncompressed
   std::string compression{};
-  std::string efi{};     // of a disk: its boot loader; empty: UEFI's default
-  bool bios = false;     // of a disk: a BIOS starts it as well
-  std::string mirror{};  // of an installer: where its packages come from; empty: it is none
+  std::string efi{};      // of a disk: its boot loader; empty: UEFI's default
+  bool bios = false;      // of a disk: a BIOS starts it as well
+  std::string no_seed{};  // of a disk: why cloud-init would not find a seed; empty: not known
+  std::string mirror{};   // of an installer: where its packages come from; empty: it is none
 };
 
 inline bool is_installer(const BootImage& image) { return !image.mirror.empty(); }

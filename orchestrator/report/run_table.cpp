@@ -148,6 +148,7 @@ struct Row {
   std::string elapsed{};
   std::string eta{};
   std::string what{};
+  bool is_through = false;
 };
 
 /// What a step that runs says, else why it waits for another try.
@@ -220,6 +221,17 @@ std::string last_word(const RunTable& table, std::size_t node) {
   return last;
 }
 
+/// Without the name that the row begins with anyhow: "step bmc-facts a01-n07: timed out".
+std::string without_name(std::string words, const std::string& name) {
+  const auto named = name + ": ";
+  for (auto at = words.find(named); at != words.npos; at = words.find(named, at)) {
+    const bool begins_word = at == 0 || words[at - 1] == ' ';
+    if (begins_word) words.erase(at, named.size());
+    if (!begins_word) at += named.size();
+  }
+  return words;
+}
+
 Row row_of(const RunTable& table, std::size_t node) {
   const auto& state = state_of(table, node);
   const auto& name = table.plan.nodes[node].node->name;
@@ -228,7 +240,8 @@ Row row_of(const RunTable& table, std::size_t node) {
       std::ranges::find_if(state.steps, [](const StepState& step) { return !step.over(); });
   if (open == state.steps.end()) {
     row.step = "through";
-    row.what = last_word(table, node);
+    row.is_through = true;
+    row.what = without_name(last_word(table, node), name);
   } else {
     const auto index = static_cast<std::size_t>(open - state.steps.begin());
     row.step = fmt::format("{}/{} {}", index + 1, state.steps.size(),
@@ -268,8 +281,9 @@ Columns columns_of(const RunTable& table, std::size_t wide) {
 std::string line_of(const Row& row, const Columns& columns, std::size_t wide) {
   auto text = fmt::format("{:<{}} {:<{}}", shortened(row.node, columns.node), columns.node,
                           shortened(row.step, columns.step), columns.step);
-  if (columns.elapsed) text += fmt::format(" {:>{}}", row.elapsed, columns.time);
-  if (columns.eta) text += fmt::format(" {:>{}}", row.eta, columns.time);
+  // A node that is through has no times: the room is the reason's.
+  if (columns.elapsed && !row.is_through) text += fmt::format(" {:>{}}", row.elapsed, columns.time);
+  if (columns.eta && !row.is_through) text += fmt::format(" {:>{}}", row.eta, columns.time);
   text += "  " + printable(row.what);
   while (text.ends_with(' ')) text.pop_back();
   return shortened(text, wide);

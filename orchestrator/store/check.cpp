@@ -16,6 +16,7 @@
 #include "orchestrator/store/measurements.h"
 #include "orchestrator/store/purpose.h"
 #include "orchestrator/store/repair.h"
+#include "orchestrator/store/run_row_check.h"
 #include "orchestrator/store/schema.h"
 #include "orchestrator/store/token_check.h"
 
@@ -225,6 +226,7 @@ class Check {
       if (const auto why = unreadable(*row))
         add_damage(run, expected, "it is what was written, and cannot be read: " + *why);
       note_evidence_of(where, *row);
+      if (expected == 1) hold_row_against(run, *row);
       if (const auto kind = engine::event_kind(row->kind))
         if (const auto after = engine::phase_after(*kind)) by_events = after;
       if (version_ >= kMeasurementsSince) hold_against(table, where, *row);
@@ -242,6 +244,17 @@ class Check {
       if (!repairs_.contains(run)) add_damage(run, expected, *what);
     for (const auto& [sequence, values] : table)
       add_measurement_fault(fmt::format("run {}, event {}", run, sequence));
+  }
+
+  /// Who changes the row has a resume work on other nodes, or by another playbook.
+  void hold_row_against(RunId run, const EventRow& first) {
+    if (first.kind != to_string(engine::EventKind::run_started)) return;
+    const auto started = parse_json(first.data);
+    const auto changed = started ? changed_in_row(sql_, run, *started) : std::string{};
+    if (!changed.empty())
+      add(fmt::format("run {}", run), changed + ": not what its first event says",
+          "its journal holds, and a resume would go by what was changed: put the database back "
+          "from a backup");
   }
 
   using Values = std::map<std::int64_t, std::vector<double>>;

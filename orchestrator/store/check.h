@@ -1,6 +1,7 @@
 #pragma once
 // Looks through a whole store and says what is broken in it: the database, every run's chain and
-// whether its events can be read and have their end, runs that are missing whole, the snapshots,
+// whether its events can be read and have their end, what runs were begun on and by, runs that are
+// missing whole, the snapshots,
 // the evidence, the audit log, and the tokens and sessions by what the audit log says of them.
 // Changes nothing and repairs nothing; works where Store::open refuses.
 #include <cstdint>
@@ -38,7 +39,7 @@ struct Checked {
 
 /// What nothing in a store proves: kept for whoever could change the database anyhow.
 inline constexpr const char* kNotChecked =
-    "pinned keys, what is known of BMCs, how runs were asked for, commands "
+    "pinned keys, what is known of BMCs, the options and times of runs, commands "
     "that were given to runs, their boot tickets and keys, requests that wait for approval, kept "
     "replies of the service, the notes of repairs, removals and certificates, and whether the "
     "newest run is missing where no audit log names it (cupel token list, cupel status)";

@@ -127,10 +127,11 @@ class ImagePlan : public PlanTest {
                  site_->read("inventory.yaml") + "boot: {serve: \"127.0.0.1:8081\"}\n");
   }
   /// The profile's image in the state folder's store, written by that RAM system.
-  void put_images(std::string_view ram) const {
+  void put_images(std::string_view ram, std::string_view more_of_disk = "") const {
     put_image("ram", "ram.efi", fmt::format("\"kind\":\"ram\",\"ram\":{}", ram));
     put_image("debian", "disk.raw.zst",
-              R"("kind":"disk","content":{"size":4096},"compression":"zstd")");
+              R"("kind":"disk","content":{"size":4096},"compression":"zstd")" +
+                  std::string{more_of_disk});
   }
   void set_os(std::string_view more) const {
     site_->write("profiles/lab.yaml", fmt::format("{}os: {{image: debian, sha256: {}{}}}\n",
@@ -180,6 +181,23 @@ TEST_F(ImagePlan, RefusesARamSystemThatWouldNotObeyTheBootServer) {
   EXPECT_EQ(checked.status, 2);
   EXPECT_THAT(checked.err, HasSubstr("inventory.yaml:17:7: RAM system ram was built with --ca"));
   EXPECT_EQ(plain.status, 0) << plain.err;
+}
+
+TEST_F(ImagePlan, RefusesAnImageWithoutAPlaceForTheSeedThatItIsToHave) {
+  put_images("{}", R"(,"seed":{"none_since":"its /etc/fstab mounts UUID=2 at /var"})");
+  set_os("");
+
+  const auto ran = site_->run({"plan", "os"});
+  const auto checked = site_->run({"inventory", "check", "-i", "inventory.yaml"});
+  set_os(", seed: no");
+  const auto without = site_->run({"plan", "os"});
+
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("image debian has no place for a seed: its /etc/fstab mounts "
+                                 "UUID=2 at /var"));
+  EXPECT_EQ(checked.status, 2);
+  EXPECT_THAT(checked.err, HasSubstr("inventory.yaml:17:7: image debian has no place"));
+  EXPECT_EQ(without.status, 0) << without.err;
 }
 
 TEST_F(ImagePlan, RefusesARamSystemThatWasBuiltForAnotherBootServer) {

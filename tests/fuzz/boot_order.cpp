@@ -77,7 +77,7 @@ void read_firmware(std::string_view text) {
 }
 
 void read_fstab(std::string_view text) {
-  const auto line = fstab_over_seed(text);
+  const auto line = cupel::fstab_over_seed(text);
   if (!line) return;
   must(line->place.starts_with("/var"));
   const auto subvolume = subvolume_of(*line, "0a1b2c3d", "part");

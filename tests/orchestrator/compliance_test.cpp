@@ -1,7 +1,11 @@
 // Lists of demands as data, and the answers that runs give.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "orchestrator/compliance/page.h"
+#include "tests/support/captures.h"
 
 namespace cupel::compliance {
 namespace {
@@ -54,6 +58,17 @@ TEST(ComplianceLists, ThoseThatShipAreRead) {
     EXPECT_GT(list->demands.size(), 20u);
   }
   EXPECT_THAT(shipped_lists(), ElementsAre("clustermax", "nvidia-ai-clouds-2.4"));
+}
+
+TEST(ComplianceLists, ThatOthersMayChangeAreNotRead) {
+  const test::TemporaryFolder folder;
+  const auto file = (folder.path() / "ours.yaml").string();
+  std::ofstream{file} << "list: l\n";
+  std::filesystem::permissions(file, std::filesystem::perms{0666});
+  std::vector<inventory::Problem> problems;
+
+  EXPECT_FALSE(load_list(file, problems));
+  EXPECT_THAT(to_string(problems), HasSubstr("ours.yaml can be changed by other users"));
 }
 
 TEST(ComplianceLists, NameAllThatIsWrongWithItsPlace) {

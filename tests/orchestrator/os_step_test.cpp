@@ -448,6 +448,20 @@ TEST_F(OsStep, TheRamSystemLeavesNoDiscInItsDrive) {
   EXPECT_EQ(machine_.ejected, 1);
 }
 
+TEST_F(OsStep, BootsNothingForAnImageWithoutAPlaceForTheSeed) {
+  machine_.image_has_no_seed = "its /etc/fstab mounts UUID=2 at /var";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail,
+              AllOf(HasSubstr("image debian-12 has no place for a seed: its /etc/fstab "
+                              "mounts UUID=2 at /var"),
+                    HasSubstr("Nothing was booted")));
+  EXPECT_EQ(machine_.boots, 0);
+  EXPECT_EQ(machine_.images_written, 0);
+}
+
 class UnseededStep : public OsStep {
  protected:
   UnseededStep() { inventory_.profiles.at("p").os.seed = false; }
@@ -462,6 +476,16 @@ TEST_F(UnseededStep, PinsTheKeyOfTheSystemThatAnswersAndNotThatOfTheRamSystem) {
   EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
   EXPECT_EQ(store_->pinned("ssh:n1"), "SHA256:new");
   EXPECT_THAT(end_.detail, HasSubstr("nothing proves that the image is what answers SSH"));
+  EXPECT_EQ(machine_.images_written, 1);
+}
+
+TEST_F(UnseededStep, NeedsNoPlaceForOne) {
+  host_keys_ = {ram_, "SHA256:new"};
+  machine_.image_has_no_seed = "its /etc/fstab mounts UUID=2 at /var";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
   EXPECT_EQ(machine_.images_written, 1);
 }
 

@@ -263,6 +263,18 @@ TEST(RunTable, FitsIntoAnyTerminal) {
     }
 }
 
+TEST(RunTable, GivesTheReasonOfANodeThatIsThroughTheRoomOfTheTimesAndOfItsName) {
+  Bench bench{1};
+  for (std::size_t each = 0; each < 3; ++each) bench.at(0, each).phase = Phase::done;
+  bench.at(0, 0).phase = Phase::failed;
+  bench.at(0, 0).detail =
+      "inconclusive: a01-n001: connect 10.0.0.5:443: timed out; xa01-n001: kept";
+
+  EXPECT_THAT(bench.lines(23, 119).back(),
+              EndsWith("  inconclusive: connect 10.0.0.5:443: timed out; xa01-n001: kept"));
+  EXPECT_THAT(bench.lines(23, 79).back(), HasSubstr("connect 10.0.0.5:443: timed"));
+}
+
 TEST(RunTable, LeavesOutTimesBeforeItLeavesOutWhatIsWaitedFor) {
   Bench bench{1};
   bench.run(0, 0, std::chrono::minutes{1});

@@ -365,6 +365,53 @@ TEST_F(FaultsTest, ARunThatWasPrunedOrIsOfACopyOfOneRunIsNotMissing) {
   EXPECT_THAT(checked().faults, IsEmpty());
 }
 
+TEST_F(FaultsTest, TheRowOfARunIsHeldAgainstItsFirstEvent) {
+  auto of_row = run_on({"n1", "n2"});
+  of_row.playbook_text = "steps";
+  of_row.inventory_digest = std::string(64, 'a');
+  const auto run = open()->begin_run(of_row).value();
+  auto started = event(EventKind::run_started);
+  started.data["playbook"] = "new-rack";
+  started.data["playbook_sha256"] = sha256_hex("steps");
+  started.data["inventory_sha256"] = of_row.inventory_digest;
+  started.data["nodes"] =
+      boost::json::array{boost::json::object{{"name", "n2"}}, boost::json::object{{"name", "n1"}}};
+  ASSERT_TRUE(open()->append(run, started));
+  const auto found_after = [&](const std::string& change, const std::string& back) {
+    sql(change);
+    const auto found = checked().faults;
+    sql(back);
+    EXPECT_THAT(checked().faults, IsEmpty()) << back;
+    return found.size() == 1 ? found[0].where + ": " + found[0].what : std::string{};
+  };
+
+  EXPECT_THAT(checked().faults, IsEmpty());
+  EXPECT_EQ(found_after("UPDATE run SET playbook_text = 'other'",
+                        "UPDATE run SET playbook_text = 'steps'"),
+            "run 1: its playbook: not what its first event says");
+  EXPECT_EQ(
+      found_after("UPDATE run SET playbook = 'audit'", "UPDATE run SET playbook = 'new-rack'"),
+      "run 1: its playbook: not what its first event says");
+  EXPECT_EQ(found_after("UPDATE run SET inventory_digest = 'b'",
+                        "UPDATE run SET inventory_digest = '" + of_row.inventory_digest + "'"),
+            "run 1: the digest of its inventory: not what its first event says");
+  EXPECT_EQ(found_after("DELETE FROM run_node WHERE node = 'n2'",
+                        "INSERT INTO run_node (run, place, node) VALUES (1, 1, 'n2')"),
+            "run 1: its nodes: not what its first event says");
+  EXPECT_EQ(found_after("INSERT INTO run_node (run, place, node) VALUES (1, 2, 'n3')",
+                        "DELETE FROM run_node WHERE node = 'n3'"),
+            "run 1: its nodes: not what its first event says");
+}
+
+TEST_F(FaultsTest, ARunWhoseFirstEventHasNoDigestsIsNotHeldAgainstThem) {
+  const auto run = open()->begin_run(run_on({"n1"})).value();
+  auto started = event(EventKind::run_started);
+  ASSERT_TRUE(open()->append(run, started));
+  sql("UPDATE run SET playbook_text = 'other'");
+
+  EXPECT_THAT(checked().faults, IsEmpty());
+}
+
 TEST_F(FaultsTest, TheCheckFindsEvidenceThatIsNamedAtAnyDepth) {
   std::string hash;
   {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "inventory/shipped.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -84,6 +86,37 @@ TEST(Plan, IsMadeOfEveryShippedPlaybookForEveryShippedProfile) {
       ASSERT_TRUE(made.plan) << made.reported();
       EXPECT_EQ(made.plan->step_count(), 2 * playbook->steps.size());
     }
+}
+
+TEST(ShippedPlaybooks, DrainTheirNodesBeforeTheyTouchThem) {
+  std::size_t draining = 0;
+  for (const auto& book : shipped_names("playbooks/")) {
+    SCOPED_TRACE(book);
+    std::vector<Problem> problems;
+    const auto playbook = load_playbook(book, problems);
+    ASSERT_TRUE(playbook) << to_string(problems);
+    const auto& steps = playbook->steps;
+    const auto drain = std::ranges::find(steps, StepKind::slurm_drain, &PlaybookStep::kind);
+    if (drain == steps.end()) continue;
+    ++draining;
+    // Without a canary no node waits for another one: all of them are drained first.
+    if (playbook->canary.empty()) {
+      EXPECT_TRUE(drain == steps.begin());
+    }
+    for (auto step = steps.begin(); step != drain; ++step)
+      EXPECT_TRUE(step->kind == StepKind::slurm_hold || step->kind == StepKind::bmc_password)
+          << step->name;
+  }
+  EXPECT_GE(draining, 9);
+}
+
+TEST(Plan, OfNewRackHoldsItsUntestedNodesFirst) {
+  std::vector<Problem> problems;
+  const auto playbook = load_playbook("new-rack", problems);
+  ASSERT_TRUE(playbook) << to_string(problems);
+
+  EXPECT_FALSE(playbook->canary.empty());
+  EXPECT_EQ(playbook->steps.front().kind, StepKind::slurm_hold);
 }
 
 TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {

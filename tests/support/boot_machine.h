@@ -45,6 +45,7 @@ struct BootMachine {
   int logins_too_early = 0;                  // before it has the keys
   std::string stands_in{};                   // a step of its installer that asks something
   bool image_has_bios_loader = false;
+  std::string image_has_no_seed{};    // why
   std::string certificate_expires{};  // of the boot server, from its first boot on: how it is named
 
   // What it is.
@@ -253,6 +254,7 @@ inline std::shared_ptr<os::BootInterface> boot_door(BootMachine& machine,
     image.compression = "zstd";
     image.efi = "\\EFI\\debian\\shimx64.efi";
     image.bios = machine.image_has_bios_loader;
+    image.no_seed = machine.image_has_no_seed;
     return image;
   };
   door->draw = [&machine]() -> Result<netboot::Ticket> {

@@ -9,6 +9,7 @@
 #include "inventory/secret.h"
 #include "inventory/user_data.h"
 #include "orchestrator/console/bounded_log.h"
+#include "orchestrator/images/image.h"
 #include "orchestrator/os/boot_order.h"
 #include "orchestrator/os/boot_run.h"
 #include "orchestrator/os/console_tail.h"
@@ -105,6 +106,19 @@ Result<os::BootImage> pinned_image(const os::BootInterface& door, const Wanted& 
                            wanted.image, image.digest, wanted.sha256)};
 }
 
+/// What a node would find out with its disk overwritten.
+Result<void> check_image(const Wanted& wanted) {
+  const auto& image = *wanted.wish.os;
+  const auto& ram = wanted.wish.boots;
+  if (image.arch != ram.arch)
+    return Error{Code::kInvalid, fmt::format("image {} is for {}, and RAM system {} for {}",
+                                             wanted.image, image.arch, ram.name, ram.arch)};
+  auto no_seed = images::why_not_seeded(wanted.image, image.no_seed);
+  if (wanted.wish.seed && !no_seed.empty())
+    return Error{Code::kInvalid, std::move(no_seed) + ". Nothing was booted"};
+  return ok();
+}
+
 Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& request) {
   const auto& node = request.node;
   const auto& profile = environment.inventory.profile_of(node).os;
@@ -137,10 +151,7 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   } else {
     TRY(wanted.wish.boots, door.ram_system(ram));
   }
-  if (wanted.wish.os->arch != wanted.wish.boots.arch)
-    return Error{Code::kInvalid,
-                 fmt::format("image {} is for {}, and RAM system {} for {}", wanted.image,
-                             wanted.wish.os->arch, wanted.wish.boots.name, wanted.wish.boots.arch)};
+  TRY(check_image(wanted));
   wanted.wish.wipe = says_yes(request, "wipe");
   wanted.wish.erase = or_else(said(request, "erase"), "none");
   wanted.wish.network_first = says_yes(request, "network_first");

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t kMostEntries = 1024;  // of a top level that are looked at
 constexpr std::size_t kLongestName = 255;
-constexpr std::string_view kSeedFolder = "/var/lib/cloud/seed/nocloud";
 
 /// What may stand in the option subvol= of mount(2): a comma would be the next option.
 bool is_subvolume(std::string_view path) {
@@ -91,24 +90,6 @@ Outcome<std::string> root_subvolume(const std::string& top) {
   return Failure{Cause::kSeed, "several subvolumes hold a system: " + named +
                                    ". Make one the default before the image is imported: btrfs "
                                    "subvolume set-default"};
-}
-
-std::optional<FstabLine> fstab_over_seed(std::string_view fstab) {
-  std::optional<FstabLine> deepest;
-  for (const auto text : lines(fstab)) {
-    const auto fields = words(text);
-    if (fields.size() < 2 || fields[0].starts_with('#')) continue;
-    const auto place = "/" + without_slashes(fields[1]);
-    const bool hides =
-        place != "/" && (kSeedFolder == place || kSeedFolder.starts_with(place + "/"));
-    // A later line of one place is mounted over the earlier one.
-    if (!hides || (deepest && deepest->place.size() > place.size())) continue;
-    const auto field = [&](std::size_t i) {
-      return i < fields.size() ? std::string{fields[i]} : std::string{};
-    };
-    deepest = FstabLine{field(0), place, field(2), field(3)};
-  }
-  return deepest;
 }
 
 std::string subvolume_of(const FstabLine& line, std::string_view uuid, std::string_view part_uuid) {

@@ -2,10 +2,10 @@
 // Where the root of a system lies on a btrfs, whose subvolumes are what others have partitions for.
 // Works on folders where the file system is mounted; mounts nothing.
 // Source: btrfs(5), subvol and subvolid; fstab(5).
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/fstab.h"
 #include "burnin/agent/node/boot/failure.h"
 
 namespace cupel::agent::boot {
@@ -14,15 +14,6 @@ namespace cupel::agent::boot {
 /// "root",
 /// "@". Errors: kSeed: none has, or several have.
 Outcome<std::string> root_subvolume(const std::string& top);
-
-/// A line of /etc/fstab.
-struct FstabLine {
-  std::string device{}, place{}, file_system{}, options{};
-};
-
-/// The line of the file system that hides `var/lib/cloud/seed/nocloud` of the root: the deepest of
-/// them. Nothing: none does.
-std::optional<FstabLine> fstab_over_seed(std::string_view fstab);
 
 /// The subvolume of `subvol=`, where the line mounts one of the file system with this UUID, or in
 /// the partition with this PARTUUID. Empty: it mounts something else.
