@@ -378,8 +378,9 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   if (!failure) {
     const auto& known = parser.get();
     constexpr auto kCoding = http::field::transfer_encoding;
-    if (!has_known_coding(known.count(kCoding), known[kCoding])) {
-      incoming.refused = {501, "invalid", "the only transfer coding that is known here is chunked"};
+    if (!has_known_coding(known.version(), known.count(kCoding), known[kCoding])) {
+      incoming.refused = {501, "invalid",
+                          "the only transfer coding that is known here is chunked, of HTTP/1.1"};
       co_return incoming;
     }
     taken = take_head(known, incoming.request);
