@@ -379,8 +379,7 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
     const auto& known = parser.get();
     constexpr auto kCoding = http::field::transfer_encoding;
     if (!has_known_coding(known.version(), known.count(kCoding), known[kCoding])) {
-      incoming.refused = {501, "invalid",
-                          "the only transfer coding that is known here is chunked, of HTTP/1.1"};
+      incoming.refused = {501, "invalid", "the only transfer coding that is known here is chunked"};
       co_return incoming;
     }
     taken = take_head(known, incoming.request);
