@@ -16,24 +16,31 @@ constexpr std::size_t kShortestKnown = 4;  // bytes: a shorter one would take wo
 constexpr auto kNone = std::string_view::npos;
 
 /// A name with one of these in it is a secret's, without "-" and "_".
-constexpr std::array<std::string_view, 14> kSecretParts{
-    "password", "passwd",     "passphrase",    "passcode",     "pwd",    "secret",     "token",
-    "apikey",   "credential", "authorization", "communitystr", "cookie", "privatekey", "accesskey"};
+constexpr auto kSecretParts = std::to_array<std::string_view>(
+    {"password",      "passwd",     "passphrase", "passcode",  "passwort",      "kennwort",
+     "pwd",           "secret",     "token",      "apikey",    "accesskey",     "accountkey",
+     "privatekey",    "signingkey", "sharedkey",  "masterkey", "encryptionkey", "credential",
+     "authorization", "community",  "cookie",     "sessionid"});
 /// These are, as a whole or as a name's last word: BMC_PW, "auth".
-constexpr std::array<std::string_view, 9> kSecretWords{
-    "pass", "pw", "psk", "auth", "key", "pin", "community", "passkey", "bearer"};
-/// Options of programs whose value is one. The others' -p is a port.
+constexpr auto kSecretWords = std::to_array<std::string_view>(
+    {"pass", "passe", "pw", "psk", "auth", "key", "pin", "otp", "jwt", "passkey", "bearer"});
+constexpr std::string_view kEcho = "echo";
+/// Options of programs whose value is one. The others' -p is a port, unless they have -u for a
+/// user. What echo writes is one where it goes to a program that reads it so.
 struct SecretOption {
   std::string_view program, flag;
 };
-constexpr std::array<SecretOption, 8> kSecretOptions{{{"ipmitool", "-P"},
-                                                      {"ipmi-", "-p"},
-                                                      {"sshpass", "-p"},
-                                                      {"curl", "-u"},
-                                                      {"curl", "--user"},
-                                                      {"curl", "--proxy-user"},
-                                                      {"wget", "--password"},
-                                                      {"snmp", "-c"}}};
+constexpr auto kSecretOptions = std::to_array<SecretOption>(
+    {{"ipmitool", "-P"},     {"ipmi-", "-p"},     {"sshpass", "-p"},      {" -u", "-p"},
+     {" -U", "-P"},          {"mysql", "-p"},     {"docker login", "-p"}, {"racadm", "-p"},
+     {"curl", "-u"},         {"curl", "-U"},      {"curl", "--user"},     {"curl", "--proxy-user"},
+     {"wget", "--password"}, {"smbclient", "-U"}, {"onecli", "--bmc"},    {"ldap", "-w"},
+     {"redis-cli", "-a"},    {"openssl", "-k"},   {"openssl", "-K"},      {"snmp", "-c"},
+     {"snmp", "-A"},         {"snmp", "-X"},      {"chpasswd", kEcho},    {"sudo -S", kEcho},
+     {"-stdin", kEcho}});
+/// Tokens that begin so are known wherever they stand.
+constexpr auto kTokenBegins = std::to_array<std::string_view>(
+    {"AKIA", "eyJ", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "nvapi-", "xoxb-", "xoxp-"});
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -107,17 +114,27 @@ class Line {
     auto end = at_;
     while (end < text_.size() && is_of_name(text_[end])) ++end;
     const auto name = text_.substr(at_, end - at_);
+    if (is_token(name)) return drop_to(text_.find_first_of(" \t\"'\\&;,)<>", at_));
+    before_ = at_ > 0 ? text_[at_ - 1] : ' ';
+    is_tag_ = opens_tag();
     const bool behind_word = was_word_;
     const bool is_option = name.starts_with('-');
     was_word_ = !is_option;
     const auto option = option_in(name);
     keep(option > 0 ? option : name.size());
-    if (option > 0) return drop_word();
+    if (option > 0 && name == kEcho) return drop_to(text_.find('|', at_));
+    if (option > 0) return drop_argument();
     if (!is_secret(name, behind_word)) {
       if (at_ < text_.size() && !is_blank(text_[at_])) was_word_ = false;
       return;
     }
     take_value(name, is_option);
+  }
+
+  static bool is_token(std::string_view name) {
+    constexpr std::size_t kShortest = 20;
+    return name.size() >= kShortest &&
+           std::ranges::any_of(kTokenBegins, [&](auto begin) { return name.starts_with(begin); });
   }
 
   /// How many bytes of the name are an option whose value comes next, or in the same word (-Px).
@@ -147,29 +164,99 @@ class Line {
   }
 
   /// The value after a secret's name: after =, :, => or >, or after a blank where it looks like
-  /// one.
+  /// one. Quotes may be escaped, as those of JSON within a text of JSON.
   void take_value(std::string_view name, bool is_option) {
-    auto at = at_;
-    const bool quoted_name = at < text_.size() && is_quote(text_[at]);
-    if (quoted_name) ++at;
+    const auto quote = text_.find_first_not_of('\\', at_);
+    const bool quoted_name = quote != kNone && is_quote(text_[quote]);
+    const auto at = quoted_name ? quote + 1 : at_;
     const auto sign = behind_blanks(at);
-    if (sign < text_.size() && text_[sign] == '>' && sign == at) {  // <Password>X</Password>
-      keep(sign + 1 - at_);
-      return drop_to(text_.find('<', at_));
+    if (is_option && sign >= text_.size()) value_follows_ = behind_blanks(0) + name.size() == at_;
+    if (sign < text_.size() && text_[sign] == '>' && sign == at) return take_element(sign);
+    if (sign < text_.size() && (text_[sign] == '=' || text_[sign] == ':'))
+      return take_assigned(name, sign, quoted_name);
+    const auto coded = text_.substr(at, 3);
+    if (coded == "%3D" || coded == "%3d" || coded == "%3A" || coded == "%3a") {
+      keep(at + coded.size() - at_);
+      return drop_to(text_.find_first_of(" \t\"'&", at_));
     }
-    if (sign < text_.size() && (text_[sign] == '=' || text_[sign] == ':')) {
-      auto value = sign + 1;
-      if (value < text_.size() && text_[value] == '>') ++value;
-      value = behind_blanks(value);
-      if (value == text_.size()) value_follows_ = text_[sign] == ':';
-      if (is_count(name, value) || (quoted_name && is_no_text(value))) return;
-      keep(value - at_);
-      return drop_value(quoted_name);
-    }
+    if (is_option && quoted_name) return drop_argument();
     if (sign == at || sign >= text_.size()) return;
-    if (!is_option && !is_quote(text_[sign]) && !is_no_plain_word(sign)) return;
-    keep(sign - at_);
+    if (const auto end = end_of_tag(); end != kNone) return take_attributes(end);
+    const auto behind = behind_prose(sign);
+    if (behind == kNone && !is_option && !is_quote(text_[sign]) && !is_no_plain_word(sign)) return;
+    keep((behind == kNone ? sign : behind) - at_);
     drop_word();
+  }
+
+  void take_assigned(std::string_view name, std::size_t sign, bool quoted_name) {
+    auto value = sign + 1;
+    if (value < text_.size() && text_[value] == '>') ++value;
+    value = behind_blanks(value);
+    if (value == text_.size() || is_block(value)) {
+      value_follows_ = text_[sign] == ':';
+      if (value_follows_) return keep(text_.size() - at_);
+    }
+    const auto quote = text_.find_first_not_of('\\', value);
+    if (quote != kNone && is_quote(text_[quote])) value = quote;
+    if (is_count(name, value) || (quoted_name && is_no_text(value))) return;
+    keep(value - at_);
+    drop_value(quoted_name);
+  }
+
+  /// "password: |" or ">-" of YAML: the value stands below.
+  bool is_block(std::size_t value) const {
+    constexpr std::size_t kLongest = 3;
+    const auto rest = text_.substr(value);
+    return rest.size() <= kLongest && (rest.starts_with('|') || rest.starts_with('>'));
+  }
+
+  /// <Password>X</Password>, from the '>' on.
+  void take_element(std::size_t end) {
+    constexpr std::string_view kData = "<![CDATA[";
+    keep(end + 1 - at_);
+    if (!text_.substr(at_).starts_with(kData)) return drop_to(text_.find('<', at_));
+    keep(kData.size());
+    drop_to(text_.find("]]>", at_));
+  }
+  /// Where the name at at_ is that of an element: "<Password", "<wsse:Password".
+  bool opens_tag() const {
+    constexpr std::size_t kLongest = 64;
+    if (before_ != ':') return before_ == '<';
+    auto begin = at_ - 1;
+    while (begin > 0 && at_ - begin < kLongest && is_of_name(text_[begin - 1])) --begin;
+    return begin > 0 && text_[begin - 1] == '<';
+  }
+  /// Of <Password type="x">; attributes may have secrets of their own.
+  std::size_t end_of_tag() const {
+    constexpr std::size_t kLongest = 256;
+    if (!is_tag_) return kNone;
+    const auto rest = text_.substr(at_, kLongest);
+    const auto end = rest.find('>');
+    return end == kNone || !rest.substr(0, end).contains('=') ? kNone : at_ + end;
+  }
+  void take_attributes(std::size_t end) {
+    bool none = false;
+    out_ += Line{text_.substr(at_, end - at_)}.scrubbed(none);
+    at_ = end;
+    take_element(end);
+  }
+
+  /// "Password for root: X", "the password is X": where X begins. A plain word is none.
+  std::size_t behind_prose(std::size_t from) const {
+    constexpr std::size_t kLongest = 128;
+    const auto word =
+        text_.substr(from, std::min(text_.find_first_of(" \t", from), text_.size()) - from);
+    constexpr auto kFor = std::to_array<std::string_view>({"for", "of", "f\u00FCr", "pour"});
+    constexpr auto kIs =
+        std::to_array<std::string_view>({"is", "was", "to", "ist", "lautet", "est"});
+    if (std::ranges::find(kFor, word) != kFor.end()) {
+      const auto colon = text_.substr(from, kLongest).find(": ");
+      if (colon != kNone) return behind_blanks(from + colon + 1);
+    }
+    if (std::ranges::find(kIs, word) == kIs.end()) return kNone;
+    const auto next = behind_blanks(from + word.size());
+    const bool is_value = next < text_.size() && (is_quote(text_[next]) || is_no_plain_word(next));
+    return is_value ? next : kNone;
   }
 
   /// "tokens": 1234.5 is a rate.
@@ -203,29 +290,54 @@ class Line {
     if (in_json) return drop_to(text_.find_first_of(",}", at_));
     drop_to(kNone);
   }
+  void drop_argument() {
+    keep(begin_of_argument() - at_);
+    drop_word();
+  }
+  /// "\\" at the end of a line: the word stands in the next one.
   void drop_word() {
-    const auto from = behind_blanks(at_);
-    keep(from - at_);
+    keep(behind_blanks(at_) - at_);
     if (at_ >= text_.size()) return;
+    if (text_.substr(at_) == "\\") value_follows_ = true;
     if (is_quote(text_[at_])) return drop_to(end_of_quoted());
     drop_to(text_.find_first_of(" \t", at_));
   }
+  /// Behind blanks, or in the next quotes where the option stands in quotes: ["-P", "X"], and
+  /// a1="-P" a2="X" of auditd.
+  std::size_t begin_of_argument() const {
+    const auto quote = text_.find_first_not_of('\\', at_);
+    const bool in_quotes = is_quote(before_) && quote != kNone && is_quote(text_[quote]);
+    if (!in_quotes) return behind_blanks(at_);
+    const auto at = std::min(text_.find_first_not_of(", \t\\", quote + 1), text_.size());
+    const auto equals = text_.find_first_not_of("0123456789", at + 1);
+    const bool is_numbered = at < text_.size() && text_[at] == 'a' && equals != kNone &&
+                             equals > at + 1 && text_[equals] == '=';
+    return is_numbered ? equals + 1 : at;
+  }
+  /// Of quotes that are escaped: where as many backslashes stand in front of one again.
   std::size_t end_of_quoted() const {
     const char quote = text_[at_];
+    const auto escapes = backslashes_before(at_);
     for (auto i = at_ + 1; i < text_.size(); ++i) {
-      if (text_[i] == '\\') {
+      if (escapes == 0 && text_[i] == '\\')
         ++i;
-        continue;
-      }
-      if (text_[i] == quote) return i + 1;
+      else if (text_[i] == quote && (escapes == 0 || backslashes_before(i) == escapes))
+        return i + 1;
     }
     return text_.size();
+  }
+  std::size_t backslashes_before(std::size_t place) const {
+    std::size_t count = 0;
+    while (count < place && text_[place - count - 1] == '\\') ++count;
+    return count;
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   std::string out_{};
   std::array<bool, kSecretOptions.size()> has_{};
+  char before_ = ' ';  // what stands in front of the name
+  bool is_tag_ = false;
   bool was_word_ = false;
   bool value_follows_ = false;
 };

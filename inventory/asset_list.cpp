@@ -6,8 +6,11 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <ranges>
+#include <utility>
 
 #include "base/text.h"
+#include "inventory/asset_words.h"
 #include "inventory/identity.h"
 #include "inventory/sheet.h"
 
@@ -18,123 +21,6 @@ constexpr std::size_t kMostAssets = 2'000'000;
 
 constexpr std::size_t kAssetColumns = 8;
 using AssetHeader = std::array<int, kAssetColumns>;
-
-std::optional<AssetColumn> asset_column(std::string_view name) {
-  using enum AssetColumn;
-  constexpr std::array<std::pair<std::string_view, AssetColumn>, 41> kNames{
-      {{"serial", serial},
-       {"serial number", serial},
-       {"serialnumber", serial},
-       {"serial no", serial},
-       {"serial no.", serial},
-       {"s/n", serial},
-       {"sn", serial},
-       {"seriennummer", serial},
-       {"num\u00E9ro de s\u00E9rie", serial},
-       {"kind", kind},
-       {"type", kind},
-       {"component", kind},
-       {"component type", kind},
-       {"part", kind},
-       {"part type", kind},
-       {"typ", kind},
-       {"node", node},
-       {"host", node},
-       {"hostname", node},
-       {"server", node},
-       {"rechner", node},
-       {"knoten", node},
-       {"serveur", node},
-       {"slot", slot},
-       {"bay", slot},
-       {"position", slot},
-       {"steckplatz", slot},
-       {"emplacement", slot},
-       {"model", model},
-       {"modell", model},
-       {"mod\u00E8le", model},
-       {"part number", part_number},
-       {"p/n", part_number},
-       {"pn", part_number},
-       {"purchase order", order},
-       {"po", order},
-       {"order", order},
-       {"due", due},
-       {"delivery", due},
-       {"lieferdatum", due},
-       {"date de livraison", due}}};
-  const auto lower = lower_case(trimmed(name));
-  for (const auto& [word, column] : kNames)
-    if (word == lower) return column;
-  return std::nullopt;
-}
-
-/// "GPU H100 SXM5". Not of "GPU tray", which is none.
-std::optional<PartKind> kind_before_model(std::string_view text) {
-  using enum PartKind;
-  const auto named = words(text);
-  if (named.size() < 2 || named[1].find_first_of("0123456789") == named[1].npos) return {};
-  const auto kind = part_kind(lower_case(named[0]));
-  const bool is_card_or_module = kind == gpu || kind == cpu || kind == dimm || kind == nvme ||
-                                 kind == psu || kind == hca || kind == nic || kind == dpu;
-  return is_card_or_module ? kind : std::nullopt;
-}
-
-std::optional<PartKind> asset_kind(std::string_view word) {
-  using enum PartKind;
-  constexpr std::array<std::pair<std::string_view, PartKind>, 40> kWords{
-      {{"server", system},
-       {"chassis", system},
-       {"node", system},
-       {"machine", system},
-       {"", system},
-       {"memory", dimm},
-       {"memory module", dimm},
-       {"ram", dimm},
-       {"ram module", dimm},
-       {"dimm module", dimm},
-       {"ssd", nvme},
-       {"nvme ssd", nvme},
-       {"nvme drive", nvme},
-       {"solid state drive", nvme},
-       {"processor", cpu},
-       {"power supply", psu},
-       {"power supply unit", psu},
-       {"supply", psu},
-       {"fan module", fan},
-       {"adapter", hca},
-       {"infiniband adapter", hca},
-       {"infiniband card", hca},
-       {"host channel adapter", hca},
-       {"network adapter", nic},
-       {"network card", nic},
-       {"network interface card", nic},
-       {"ethernet adapter", nic},
-       {"nvswitch", switch_chip},
-       {"hdd", drive},
-       {"disk", drive},
-       {"hard disk", drive},
-       {"hard disk drive", drive},
-       {"hard drive", drive},
-       {"accelerator", gpu},
-       {"accelerator card", gpu},
-       {"graphics card", gpu},
-       {"graphics processor", gpu},
-       {"graphics processing unit", gpu},
-       {"gpu card", gpu},
-       {"video card", gpu}}};
-  auto lower = lower_case(trimmed(word));
-  std::ranges::replace(lower, '_', ' ');
-  for (const bool plural : {false, true}) {
-    if (plural && !lower.ends_with('s')) break;
-    if (plural) lower.pop_back();
-    if (plural && lower.ends_with("ie")) lower.replace(lower.size() - 2, 2, "y");
-    if (const auto known = part_kind(lower)) return known;
-    for (const auto& [name, kind] : kWords)
-      if (name == lower) return kind;
-  }
-  return kind_before_model(word);
-}
 
 /// "04-Mar", "Mar-04", "2-May-2026": once "3-4" or "MAR4".
 bool is_date(std::string_view serial) {
@@ -175,7 +61,8 @@ bool is_number_cell(std::string_view serial) {
 }  // namespace
 
 bool is_listable_serial(std::string_view serial) {
-  return !is_no_serial(serial) && !is_date(serial) && !is_number_cell(serial);
+  return !is_no_serial(serial) && !stands_for_no_serial(serial) && !is_date(serial) &&
+         !is_number_cell(serial);
 }
 
 namespace {
@@ -185,7 +72,75 @@ class AssetReader {
   AssetReader(const std::string& file, const AssetListRules& rules, std::vector<Problem>& problems)
       : file_{file}, rules_{rules}, problems_{problems} {}
 
-  /// False where the row is no header: it has no column Serial.
+  /// False where the row is no header: it has no column Serial, neither by itself nor together with
+  /// the row above, as "Serien-" above "nummer".
+  bool begin_here(std::vector<std::string> cells, int line) {
+    const bool begun = begin(names_of(above_, cells, false), line);
+    above_ = std::move(cells);
+    is_below_header_ = begun;
+    return begun;
+  }
+
+  void report_no_header(int line) {
+    problems_.push_back(
+        {{file_, line, 1},
+         "the header has no column Serial: a list of assets begins with Node, Kind, Serial, Model, "
+         "Slot, Part Number, Purchase Order, Due, those that there are, in any order. Name those "
+         "that are called otherwise: --columns Serial=NAME,Node=NAME"});
+  }
+
+  /// A row that could not be read.
+  void unclosed_quote(int line) {
+    leave_out({file_, line, 1}, "a quote that is not closed", std::string{kUnclosedQuote});
+  }
+
+  /// In the order of their first rows.
+  std::vector<SkippedRows> skipped() { return std::move(skipped_); }
+
+  void row(std::vector<std::string> cells, int number, std::vector<Asset>& assets) {
+    cells_ = std::move(cells);
+    const bool empty = std::ranges::all_of(cells_, [](const auto& each) { return each.empty(); });
+    if (empty || is_header_too(number)) return;
+    Asset asset{.serial = cell(AssetColumn::serial),
+                .node = cell(AssetColumn::node),
+                .slot = cell(AssetColumn::slot),
+                .model = cell(AssetColumn::model),
+                .part_number = cell(AssetColumn::part_number),
+                .order = cell(AssetColumn::order),
+                .due = cell(AssetColumn::due)};
+    asset.where = {file_, number, 1};
+    const auto kind = asset_kind(cell(AssetColumn::kind));
+    if (!kind)
+      return leave_out(asset.where, "an unknown kind of part",
+                       fmt::format("there is no kind of part '{}'", cell(AssetColumn::kind)));
+    asset.kind = *kind;
+    // Or each part of a list whose column of kinds has another name would be a missing machine.
+    // It is wrong with the header, so that no row can be left out for it.
+    if (!asset.node.empty() && header_[static_cast<std::size_t>(AssetColumn::kind)] < 0)
+      if (const auto [first, fresh] = machines_.try_emplace(lower_case(asset.node), number); !fresh)
+        return problems_.push_back(
+            {asset.where, fmt::format("the header has no column Kind, so that each row is a "
+                                      "machine, and line {} is {} already",
+                                      first->second, asset.node)});
+    if (asset.serial.empty()) return leave_out(asset.where, "no serial number", "no serial number");
+    if (is_no_serial(asset.serial) || stands_for_no_serial(asset.serial))
+      return leave_out(asset.where, "a word in the place of a serial number",
+                       fmt::format("'{}' is no serial number", asset.serial));
+    if (const bool is_day = is_date(asset.serial); is_day || is_number_cell(asset.serial))
+      return leave_out(asset.where, "a serial number that a spreadsheet has changed",
+                       fmt::format("'{}' is no serial number any more: a spreadsheet has made a "
+                                   "{} of it. Format the column as text, and fill it anew",
+                                   asset.serial, is_day ? "date" : "number"));
+    const auto key = fmt::format("{} {}", to_string(asset.kind), serial_key(asset.serial));
+    const auto [first, fresh] = lines_.try_emplace(key, number);
+    if (!fresh)
+      return leave_out(
+          asset.where, "a serial number that stands above, too",
+          fmt::format("serial number {} stands in line {}, too", asset.serial, first->second));
+    assets.push_back(std::move(asset));
+  }
+
+ private:
   bool begin(const std::vector<std::string>& cells, int line) {
     header_.fill(-1);
     const auto named = [&](std::string_view cell) -> std::optional<AssetColumn> {
@@ -209,66 +164,40 @@ class AssetReader {
     return true;
   }
 
-  void report_no_header(int line) {
-    problems_.push_back(
-        {{file_, line, 1},
-         "the header has no column Serial: a list of assets begins with Node, Kind, Serial, Model, "
-         "Slot, Part Number, Purchase Order, Due, those that there are, in any order. Name those "
-         "that are called otherwise: --columns Serial=NAME,Node=NAME"});
+  /// Of two lines of one header: what stands there together where that is a column, or else below.
+  static std::vector<std::string> names_of(const std::vector<std::string>& above,
+                                           const std::vector<std::string>& below,
+                                           bool is_above_header) {
+    const auto at = [](const auto& cells, std::size_t i) {
+      return i < cells.size() ? cells[i] : std::string{};
+    };
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::max(above.size(), below.size()); ++i) {
+      const auto upper = at(above, i), lower = at(below, i), both = upper + " " + lower;
+      const bool is_both = !upper.empty() && !lower.empty() && asset_column(both),
+                 is_lower = asset_column(lower) || (!is_above_header && !lower.empty());
+      names.push_back(is_both ? both : is_lower ? lower : upper);
+    }
+    return names;
   }
 
-  /// A row that could not be read.
-  void unclosed_quote(int line) {
-    leave_out({file_, line, 1}, "a quote that is not closed", std::string{kUnclosedQuote});
+  /// The header once more, as in another language or on the next page, or its second line.
+  bool is_header_too(int line) {
+    const bool is_first = std::exchange(is_below_header_, false);
+    const auto is_name = [&](std::size_t i) {
+      const auto column = static_cast<AssetColumn>(i);
+      return cell(column).empty() || asset_column(cell(column)) == column;
+    };
+    const auto all = std::views::iota(std::size_t{0}, kAssetColumns);
+    if (!cell(AssetColumn::serial).empty() && std::ranges::all_of(all, is_name)) return true;
+    constexpr auto kRest =
+        std::to_array<std::string_view>({"number", "no", "num", "nr", "nummer", "deserie"});
+    const bool goes_on =
+        is_first && rules_.columns.empty() &&
+        std::ranges::find(kRest, bare_word(cell(AssetColumn::serial))) != kRest.end();
+    return goes_on && begin(names_of(above_, cells_, true), line);
   }
 
-  /// In the order of their first rows.
-  std::vector<SkippedRows> skipped() { return std::move(skipped_); }
-
-  void row(std::vector<std::string> cells, int number, std::vector<Asset>& assets) {
-    cells_ = std::move(cells);
-    const bool empty = std::ranges::all_of(cells_, [](const auto& each) { return each.empty(); });
-    if (empty) return;
-    Asset asset{.serial = cell(AssetColumn::serial),
-                .node = cell(AssetColumn::node),
-                .slot = cell(AssetColumn::slot),
-                .model = cell(AssetColumn::model),
-                .part_number = cell(AssetColumn::part_number),
-                .order = cell(AssetColumn::order),
-                .due = cell(AssetColumn::due)};
-    asset.where = {file_, number, 1};
-    const auto kind = asset_kind(cell(AssetColumn::kind));
-    if (!kind)
-      return leave_out(asset.where, "an unknown kind of part",
-                       fmt::format("there is no kind of part '{}'", cell(AssetColumn::kind)));
-    asset.kind = *kind;
-    // Or each part of a list whose column of kinds has another name would be a missing machine.
-    // It is wrong with the header, so that no row can be left out for it.
-    if (!asset.node.empty() && header_[static_cast<std::size_t>(AssetColumn::kind)] < 0)
-      if (const auto [first, fresh] = machines_.try_emplace(lower_case(asset.node), number); !fresh)
-        return problems_.push_back(
-            {asset.where, fmt::format("the header has no column Kind, so that each row is a "
-                                      "machine, and line {} is {} already",
-                                      first->second, asset.node)});
-    if (asset.serial.empty()) return leave_out(asset.where, "no serial number", "no serial number");
-    if (is_no_serial(asset.serial))
-      return leave_out(asset.where, "a word in the place of a serial number",
-                       fmt::format("'{}' is no serial number", asset.serial));
-    if (const bool is_day = is_date(asset.serial); is_day || is_number_cell(asset.serial))
-      return leave_out(asset.where, "a serial number that a spreadsheet has changed",
-                       fmt::format("'{}' is no serial number any more: a spreadsheet has made a "
-                                   "{} of it. Format the column as text, and fill it anew",
-                                   asset.serial, is_day ? "date" : "number"));
-    const auto key = fmt::format("{} {}", to_string(asset.kind), serial_key(asset.serial));
-    const auto [first, fresh] = lines_.try_emplace(key, number);
-    if (!fresh)
-      return leave_out(
-          asset.where, "a serial number that stands above, too",
-          fmt::format("serial number {} stands in line {}, too", asset.serial, first->second));
-    assets.push_back(std::move(asset));
-  }
-
- private:
   int& at_of(AssetColumn column) { return header_[static_cast<std::size_t>(column)]; }
   std::string cell(AssetColumn column) const {
     const int at = header_[static_cast<std::size_t>(column)];
@@ -293,6 +222,8 @@ class AssetReader {
   const AssetListRules& rules_;
   std::vector<Problem>& problems_;
   AssetHeader header_{};
+  std::vector<std::string> above_{};  // the header, or the row of titles before this one
+  bool is_below_header_ = false;
   std::vector<std::string> cells_{};
   std::map<std::string, int> lines_{};
   std::map<std::string, int> machines_{};  // of a list without kinds, and their lines
@@ -322,7 +253,7 @@ AssetList parse_assets(std::string_view bytes, const std::string& file, const As
     if (!cells && begun) reader.unclosed_quote(rows.line());
     if (!cells && !begun) problems.push_back({{file, rows.line(), 1}, std::string{kUnclosedQuote}});
     if (!begun) {
-      begun = cells && reader.begin(*cells, rows.line());
+      begun = cells && reader.begin_here(*std::move(cells), rows.line());
       if (titles++ == 0) first_line = rows.line();
       if (!begun && (!cells || titles >= kMostTitles)) break;
       continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -23,6 +24,22 @@ std::string cell_text(std::string text) {
   return printable(trimmed(bare));
 }
 
+/// Windows-1252, in which spreadsheets write where they do not write UTF-8. Source: Unicode,
+/// CP1252.TXT; its five bytes without a character are U+FFFD.
+std::string of_windows_1252(std::string_view bytes) {
+  constexpr std::array<char32_t, 32> kFrom80{
+      0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+      0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD, 0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+      0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0xFFFD, 0x017E, 0x0178};
+  std::string out;
+  for (const char each : bytes) {
+    const auto byte = static_cast<unsigned char>(each);
+    const bool is_of_table = byte >= 0x80 && byte < 0xA0;
+    append_utf8(out, is_of_table ? kFrom80[byte - 0x80U] : byte);
+  }
+  return out;
+}
+
 bool is_begin(std::string_view cell) { return trimmed(cell).empty() || trimmed(cell) == "="; }
 
 }  // namespace
@@ -34,8 +51,10 @@ std::string too_many_bad_rows() {
 std::string sheet_text(std::string_view bytes) {
   const bool little = bytes.starts_with("\xFF\xFE"), big = bytes.starts_with("\xFE\xFF");
   if (!little && !big) {
-    if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
-    return valid_utf8(bytes);
+    const bool is_marked = bytes.starts_with("\xEF\xBB\xBF");
+    if (is_marked) bytes.remove_prefix(3);
+    auto text = valid_utf8(bytes);
+    return is_marked || text == bytes ? text : of_windows_1252(bytes);
   }
   std::string out;
   for (std::size_t i = 2; i + 1 < bytes.size(); i += 2) {

@@ -378,7 +378,7 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   if (!failure) {
     const auto& known = parser.get();
     constexpr auto kCoding = http::field::transfer_encoding;
-    if (!has_known_coding(known.count(kCoding), known[kCoding])) {
+    if (!has_known_coding(known.version(), known.count(kCoding), known[kCoding])) {
       incoming.refused = {501, "invalid", "the only transfer coding that is known here is chunked"};
       co_return incoming;
     }

@@ -2,6 +2,7 @@
 #include "orchestrator/cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -79,6 +80,17 @@ CommandRow program_for(Context& context) {
   return program;
 }
 
+/// "help run" is "run --help", and "version" is "--version".
+std::vector<std::string> as_options(std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (words.size() == 1 && words[0] == "version") words[0] = "--version";
+  return words;
+}
+
 /// A word in the command's place that is no command. The parser reports only that one is required.
 std::optional<std::string> unknown_command(const CommandRow& program,
                                            const std::vector<std::string>& words) {
@@ -87,6 +99,13 @@ std::optional<std::string> unknown_command(const CommandRow& program,
   std::vector<std::string> known;
   for (const auto& command : program.subcommands) known.emplace_back(command.name);
   if (std::ranges::find(known, typed) != known.end()) return std::nullopt;
+  std::vector<std::string> homes;  // of "power", which is one of "bmc"
+  for (const auto& command : program.subcommands)
+    if (std::ranges::find(command.subcommands, typed, &CommandRow::name) !=
+        command.subcommands.end())
+      homes.push_back(fmt::format("{} {} {} --help", program.name, command.name, typed));
+  if (!homes.empty())
+    return fmt::format("there is no command '{}'; see {}", typed, fmt::join(homes, ", "));
   return fmt::format("there is no command '{}'{}; see cupel --help", typed,
                      inventory::did_you_mean(typed, std::span<const std::string>{known}));
 }
@@ -229,7 +248,7 @@ int run_command_line(int argc, char** argv) {
   context.state = store::default_folder();
   const auto program = program_for(context);
   context.program = &program;
-  const auto words = own_words(argc, argv, context.behind);
+  const auto words = as_options(own_words(argc, argv, context.behind));
   // Also where the words cannot be parsed.
   const bool wants_json = std::ranges::find(words, "--json") != words.end();
   if (const auto unknown = unknown_command(program, words)) {

@@ -226,7 +226,8 @@ Task<void> HttpServer::Impl::answer_all(Stream& stream, Connection& connection) 
     const auto [failure, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (failure) co_return;
     constexpr auto kCoding = http::field::transfer_encoding;
-    if (!has_known_coding(parser.get().count(kCoding), parser.get()[kCoding])) co_return;
+    const auto& known = parser.get();
+    if (!has_known_coding(known.version(), known.count(kCoding), known[kCoding])) co_return;
     if (parser.get()[http::field::expect] == "100-continue") {
       const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(kContinue), kAwait);
       if (lost) co_return;

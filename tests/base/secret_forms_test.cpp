@@ -45,10 +45,45 @@ TEST(WithoutSecrets, TakesOutTheUsualForms) {
                            "curl --proxy-user 'admin:hunter2' https://x",
                            "sent Bearer hunter2 to it",
                            "token \"hunter2\"",
+                           "x \"token\" \"a hunter2\"",
                            R"({"auth":"hunter2"})",
                            "snmpwalk -v2c -c hunter2 h",
                            "client-secret: hunter2",
-                           "IPMI_PASSWORD=hunter2 ipmitool -E"})
+                           "IPMI_PASSWORD=hunter2 ipmitool -E",
+                           "Passwort: hunter2",
+                           "Kennwort=hunter2",
+                           "mot de passe : hunter2",
+                           "Password for root: hunter2",
+                           "the new password is hunter2",
+                           R"({\"Password\":\"hunter2\",\"x\":1})",
+                           R"({\"Password\":\"a\\\"hunter2\"})",
+                           "password: |\n  hunter2",
+                           "password: >-\n\n  hunter2",
+                           "ipmitool --password \\\n  hunter2 power",
+                           "ipmitool -U admin -P \\\n  hunter2 power",
+                           "--password\nhunter2",
+                           R"(["ipmitool", "-P", "hunter2"])",
+                           R"([\"ipmitool\",\"-P\",\"hunter2\"])",
+                           "['curl', '--user', 'admin:hunter2']",
+                           "['x', '--password', 'hunter2']",
+                           R"(a0="ipmitool" a1="-P" a2="hunter2" a3="power")",
+                           "racadm -r h -u root -p hunter2",
+                           "mysql -phunter2",
+                           "redfishtool -u root -p hunter2",
+                           "snmpget -v3 -a SHA -A hunter2 -x AES -X hunter2 h",
+                           "ldapsearch -w hunter2 -x",
+                           "onecli --bmc admin:hunter2@10.0.0.1",
+                           "echo hunter2 | sudo -S reboot",
+                           "echo root:hunter2 | chpasswd",
+                           "AccountKey=hunter2;x",
+                           "rwcommunity hunter2",
+                           "password%3Dhunter2&x",
+                           "<Password type=\"x\">hunter2 two</Password>",
+                           "<wsse:Password Type=\"x\">hunter2</wsse:Password>",
+                           "<credential user=\"a\" password=\"hunter2\">x</credential>",
+                           "<Password><![CDATA[hunter2]]></Password>",
+                           "header.eyJhbGciOiJIUzI1NiJ9hunter2.eyJhunter2.hunter2 x",
+                           "pushed by ghp_0123456789abcdefhunter2"})
     EXPECT_THAT(without_secrets(text), Not(HasSubstr("hunter2"))) << text;
 }
 
@@ -58,22 +93,26 @@ TEST(WithoutSecrets, LeavesWhatAVendorReads) {
         R"("tokens": 1234.5,)", R"({"train.tokens":{"value":9.25},"x":1})",
         "NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has "
         "fallen off the bus.",
-        "password authentication failed", "$1 of 3", "a://b"})
+        "password authentication failed", "$1 of 3", "a://b",
+        "Failed password for root from 10.0.0.1 port 22 ssh2", "the password is wrong",
+        "psu0 <status ok> x", "echo 1 > /sys/x", "eyJ"})
     EXPECT_EQ(without_secrets(text), text);
 }
 
 /// A line of a node may be as long as all of its output.
 TEST(WithoutSecrets, ReadsEachByteOnce) {
   constexpr int kTimes = 400'000;
-  std::string names, keys, uris;
+  std::string names, keys, uris, tags;
   for (int i = 0; i < kTimes; ++i) {
     names += "token=\"x\" ";
     keys += "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----";
     uris += "://";
+    tags += "<pin for \\";
   }
 
   EXPECT_EQ(without_secrets(keys).size(), kTimes * 3u);
   EXPECT_EQ(without_secrets(uris), uris);
+  EXPECT_EQ(without_secrets(tags), tags);
   EXPECT_THAT(without_secrets(names), Not(HasSubstr("x")));
 }
 
@@ -87,6 +126,11 @@ TEST(WithoutSecrets, TakesOutWhatStandsBehindTheWordsForThem) {
            {"token ring is up", "token ring is up"},
            {"the password is wrong", "the password is wrong"},
            {"a\npasswd=x\nb", "a\npasswd=***\nb"},
+           {R"({"Password":"a\\","x":1})", R"({"Password":***,"x":1})"},
+           {R"(<Password type="x">y</Password><Slot>3</Slot>)",
+            R"(<Password type="x">***</Password><Slot>3</Slot>)"},
+           {R"(["ipmitool", "-P", "x", "power"])", R"(["ipmitool", "-P", ***, "power"])"},
+           {"password: |\n  x\nslot: 3", "password: |\n  ***\nslot: 3"},
            {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----\nx",
             "***\nx"},
            {"-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",

@@ -232,6 +232,22 @@ TEST_F(Advice, NamesTheWordThatTheParserDoesNotTake) {
               ::testing::HasSubstr("cupel: which command of cupel fabric? plan, audit, "));
   EXPECT_THAT(said("report twelve"), ::testing::HasSubstr("RUN: 'twelve' is not a number"));
   EXPECT_EQ(run_forked_cupel(words_of("report twelve")).status, 2);
+  EXPECT_THAT(said("sensors a01-n07"), ::testing::HasSubstr("there is no command 'sensors'; see "
+                                                            "cupel bmc sensors --help"));
+  EXPECT_THAT(said("statsu"), ::testing::HasSubstr("there is no command 'statsu' (did you mean "
+                                                   "'status'?); see cupel --help"));
+}
+
+TEST_F(Advice, HelpAndTheVersionAreGivenByAWordToo) {
+  const auto printed = [](const std::string& command) {
+    const auto ran = run_forked_cupel(words_of(command));
+    EXPECT_EQ(ran.status, 0) << command << ": " << ran.err;
+    return ran.out;
+  };
+
+  EXPECT_EQ(printed("help"), printed("--help"));
+  EXPECT_EQ(printed("help bmc power"), printed("bmc power --help"));
+  EXPECT_EQ(printed("version"), printed("--version"));
 }
 
 TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {

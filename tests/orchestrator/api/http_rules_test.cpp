@@ -77,6 +77,28 @@ TEST_F(ApiHttpRules, ABodyOfAnUnknownCodingIsNoRequest) {
   }
 }
 
+/// What a proxy in front may read as two requests where this is one, or as one where this is two.
+TEST_F(ApiHttpRules, ABodyWhoseEndIsInDoubtEndsTheConnection) {
+  serve();
+
+  for (const auto* head :
+       {"HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
+        "HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked",
+        "HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 0", "HTTP/1.1\r\nContent-Length: 5, 0",
+        "HTTP/1.1\r\nContent-Length: -1", "HTTP/1.1\r\nContent-Length: 0x5",
+        "HTTP/1.1\r\nContent-Length : 5", "HTTP/1.1\r\nTransfer-Encoding : chunked",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked,", "HTTP/1.1\r\nTransfer-Encoding: \"chunked\""}) {
+    const auto answer = raw(std::string{"POST /api/v1/plans "} + head +
+                            "\r\nHost: localhost\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: "
+                            "localhost\r\n\r\n");
+    EXPECT_THAT(heard_of(answer).status, ::testing::AnyOf(400, 501)) << head;
+    EXPECT_EQ(answer.find("HTTP/1.1 200"), answer.npos) << head << ": " << answer;
+  }
+}
+
 TEST_F(ApiHttpRules, TakesATargetWithItsHost) {
   serve();
   const auto secret = token("alice", "viewer");

@@ -282,6 +282,16 @@ TEST_F(ApiIdentity, AcceptsWebTokensOfTheSitesProviderAlone) {
       status(base64url(R"({"alg":"none"})") + "." + base64url(claims("cupel", now + 60)) + "."),
       401);
   EXPECT_EQ(status(signed_token(R"({"alg":"HS256"})", claims("cupel", now + 60))), 401);
+  const auto known = token("dave", "viewer");
+  // With a character that is not seen each of them is another text.
+  for (const auto& [text, other] : {std::pair{"id.example", "id.example\\u200b"},
+                                    {"carol@", "car\\u200bol@"},
+                                    {"\"ops\"", "\"ops\\u200b\""}}) {
+    auto hidden = claims("cupel", now + 60);
+    hidden.replace(hidden.find(text), std::string_view{text}.size(), other);
+    EXPECT_EQ(status(known), 200) << "it ends the count of those that were refused";
+    EXPECT_EQ(status(signed_token(header, hidden)), 401) << other;
+  }
   EVP_PKEY_free(key);
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
@@ -63,6 +64,36 @@ TEST(HttpServer, SaysWhatToDoWhereItsPortIsTakenAndNothingOfItsOwnInside) {
       << what;
   for (const auto* internal : {"asio", "boost", "system:", ".hpp"})
     EXPECT_EQ(what.find(internal), std::string::npos) << internal << " stands in: " << what;
+}
+
+/// All that comes until the connection is closed.
+std::string answered_to(const std::string& request, std::uint16_t port) {
+  asio::io_context io;
+  tcp::socket socket{io};
+  socket.connect({asio::ip::make_address("127.0.0.1"), port});
+  std::string all;
+  boost::system::error_code closed;
+  asio::write(socket, asio::buffer(request), closed);
+  asio::read(socket, asio::dynamic_buffer(all), closed);
+  return all;
+}
+
+TEST(HttpServer, ABodyWhoseEndIsInDoubtIsNotAnsweredAndEndsTheConnection) {
+  auto started = HttpServer::start(
+      "boot server", {.endpoint = {asio::ip::make_address("127.0.0.1"), 0}, .body_limit = 1024},
+      [](const HttpRequest&) { return HttpAnswer{.status = 204}; });
+  ASSERT_TRUE(started) << started.error().what;
+
+  for (const auto* head :
+       {"HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
+        "HTTP/1.1\r\nTransfer-Encoding: gzip, chunked", "HTTP/1.1\r\nTransfer-Encoding: xchunked",
+        "HTTP/1.1\r\nContent-Length: 5, 0"})
+    EXPECT_EQ(answered_to(std::string{"POST /home/x "} + head +
+                              "\r\nHost: x\r\n\r\n0\r\n\r\nGET /boot/x HTTP/1.1\r\nHost: x\r\n\r\n",
+                          (*started)->port()),
+              "")
+        << head;
 }
 
 /// A connection from an address of its own.
