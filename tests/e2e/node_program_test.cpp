@@ -25,9 +25,6 @@ struct OnABench final : Session {
     sink(Stream::err, ran.err);
     co_return CommandOutcome{ran.status};
   }
-  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
-    co_return Error{Code::kUnsupported, "not here"};
-  }
 
   rehearsal::Bench& bench;
 };

@@ -84,9 +84,6 @@ class DriveSession final : public ssh::Session {
     }
     co_return ssh::CommandOutcome{};
   }
-  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
-    co_return ok();
-  }
 
  private:
   DriveNode& node_;

@@ -32,10 +32,6 @@ struct Overheard final : Session {
     commands.push_back(command);
     return session->run(std::move(command), std::move(input), std::move(sink), deadline);
   }
-  Task<Result<void>> upload(std::string bytes, std::string path, unsigned mode,
-                            Deadline deadline) override {
-    return session->upload(std::move(bytes), std::move(path), mode, deadline);
-  }
 
   std::unique_ptr<Session> session;
   std::vector<std::string> commands{};
