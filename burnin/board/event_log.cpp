@@ -27,6 +27,7 @@ constexpr std::array kParameters{ParameterRow{"wait",
                                               kWeek}};
 constexpr std::array<std::string_view, 4> kMeasures{"sel.new.critical", "sel.new.warning",
                                                     "sel.new.other", "sel.new.harmless"};
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::size_t kMostEntries = 2000;
 constexpr std::size_t kMostParts = 64;  // that are told apart; the rest counts for the machine
 
@@ -55,7 +56,7 @@ std::string_view measure_of(EntryWeight weight) {
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto wait, duration_parameter(kParameters, parameters, "wait"));
-  return Job{script::head() +
+  return Job{script::head() + script::needs("cupel-node") +
                  fmt::format("sleep {}\necho 'cupel-waited: {}'\n", wait.count(), wait.count()),
              wait + seconds{2}, wait + seconds{600}};
 }
@@ -178,7 +179,8 @@ Stage event_log() {
             prepare,
             parse,
             kMeasures,
-            {0, 0, "nothing is done"}};
+            {0, 0, "nothing is done"},
+            kPrograms};
   row.is_bmc_log = true;
   return row;
 }

@@ -2,10 +2,9 @@
 
 #include <boost/json/parse.hpp>
 
-#include "base/digest.h"
 #include "base/text.h"
-#include "orchestrator/ssh/job_script.h"
-#include "orchestrator/ssh/sent_script.h"
+#include "orchestrator/ssh/node_paths.h"
+#include "orchestrator/ssh/run_command.h"
 
 namespace cupel::ssh {
 namespace {
@@ -15,13 +14,22 @@ namespace json = boost::json;
 /// Of each stream, at most so much in one reading; the rest comes with the next.
 constexpr std::size_t kChunk = 4u << 20;
 
+/// A stage that writes more than this to either stream is ended: no stage has so much to say, and a
+/// full disk would take the node's other evidence with it.
+constexpr std::uint64_t kSpoolLimit = 16u << 20;
+
 /// A header line and what a shell's start-up files may print before it.
 constexpr std::size_t kBeforeChunk = 64 * 1024;
+constexpr std::string_view kHeader = R"({"kind":"job",)";
 
-/// Both streams of one command, each bounded. cupel-node sends both pieces in one.
+// What cupel-node ends with (burnin/agent/README.md), and a shell that does not find it.
+constexpr int kCutInput = 74, kStillRunning = 75, kNoProgram = 127;
+
+/// Both streams of one command, each bounded. cupel-node sends both of the job's pieces in one.
 struct BothStreams {
-  std::string out;
-  std::string err;
+  int status = 0;
+  std::string out{};
+  std::string err{};
 };
 
 Sink into(BothStreams& heard) {
@@ -46,18 +54,15 @@ Result<void> check(const JobHandle& handle) {
 }
 
 Error failed(std::string_view attempt, const JobHandle& handle, const BothStreams& heard) {
-  return Error{Code::kFailed, std::string{attempt} + " " + handle.folder + ": " +
-                                  shortened(printable(trimmed(heard.err)), 500)};
+  const auto what = std::string{attempt} + " " + handle.folder + ": ";
+  if (heard.status == kNoProgram)
+    return Error{Code::kNotFound, what + "the node has no cupel-node, neither in " +
+                                      handle.programs + " nor in PATH"};
+  const auto words = shortened(printable(trimmed(heard.err)), 500);
+  return Error{Code::kFailed, what + (words.empty() ? "cupel-node ended with status " +
+                                                          std::to_string(heard.status)
+                                                    : words)};
 }
-
-/// What the header line says of both streams.
-struct Header {
-  JobState::Phase phase{};
-  int exit_status = 0;
-  std::uint64_t out_size = 0;
-  std::uint64_t err_size = 0;
-  std::string_view after;  // the bytes behind the line
-};
 
 std::optional<JobState::Phase> phase_of(std::string_view word) {
   using Phase = JobState::Phase;
@@ -69,36 +74,12 @@ std::optional<JobState::Phase> phase_of(std::string_view word) {
   return std::nullopt;
 }
 
-Result<Header> header_of(std::string_view stream) {
-  const Error garbled{Code::kMalformed, "the node's answer has no header line"};
-  const auto start = stream.find(job_script::kHeader);
-  if (start == stream.npos) return garbled;
-  const auto end = stream.find('\n', start);
-  if (end == stream.npos) return garbled;
-  const auto reported = words(stream.substr(start, end - start));
-  if (reported.size() != 5) return garbled;
-  const auto phase = phase_of(reported[1]);
-  const auto status = number<int>(reported[2]);
-  const auto out = number<std::uint64_t>(reported[3]);
-  const auto err = number<std::uint64_t>(reported[4]);
-  if (!phase || !status || !out || !err) return garbled;
-  return Header{*phase, *status, *out, *err, stream.substr(end + 1)};
-}
-
-/// Exactly what lay between `from` and the size that the header told: what the job wrote since
-/// comes with the next reading, and what a shell printed behind it never.
-Result<std::string> piece(std::string_view bytes, std::uint64_t from, std::uint64_t size) {
-  const auto due = size > from ? size - from : 0;
-  const auto taken = std::min<std::uint64_t>(due, kChunk);
-  if (bytes.size() < taken)
-    return Error{Code::kMalformed, "the node announced " + std::to_string(due) +
-                                       " bytes and sent " + std::to_string(bytes.size())};
-  return std::string{bytes.substr(0, taken)};
-}
-
-/// What cupel-node says: a line of JSON, and both pieces behind it.
-Result<JobState> state_by_program(std::string_view answer) {
+/// What `cupel-node tail` says: a line of JSON, and both pieces behind it.
+Result<JobState> state_of(std::string_view answer) {
   const Error garbled{Code::kMalformed, "cupel-node's answer has no header line"};
+  const auto begin = answer.find(kHeader);
+  if (begin == answer.npos) return garbled;
+  answer.remove_prefix(begin);
   const auto end = answer.find('\n');
   if (end == answer.npos) return garbled;
   boost::system::error_code failure;
@@ -132,63 +113,78 @@ Result<JobState> state_by_program(std::string_view answer) {
   return state;
 }
 
-Result<JobState> state_of(const BothStreams& heard, std::uint64_t out_from,
-                          std::uint64_t err_from) {
-  const auto by_program = heard.out.find(job_script::kNodeHeader);
-  if (by_program < heard.out.find(job_script::kHeader))
-    return state_by_program(std::string_view{heard.out}.substr(by_program));
-  TRY(const auto out, header_of(heard.out));
-  TRY(const auto err, header_of(heard.err));
-  JobState state{out.phase, out.exit_status, {}, {}};
-  TRY(state.out, piece(out.after, out_from, out.out_size));
-  TRY(state.err, piece(err.after, err_from, err.err_size));
-  const bool more =
-      out_from + state.out.size() < out.out_size || err_from + state.err.size() < err.err_size;
-  // Whoever hears "ended" stops reading, so it is only said with the last piece.
-  if (more) {
-    state.phase = JobState::Phase::running;
-    state.exit_status = 0;
-  }
-  return state;
-}
-
 /// The job may write between `wait` and the answer, and the answer needs its trip.
 constexpr std::chrono::seconds kSpare{1};
 
-/// Sends one script about the job. Errors: as Session::run(), naming what was tried.
-Task<Result<CommandOutcome>> send(Session& session, const JobHandle& handle, std::string_view what,
-                                  std::string script, std::string payload, BothStreams& heard,
-                                  Deadline deadline) {
-  auto sent = sent_script(script, payload, handle.sudo);
+/// Runs one of cupel-node's subcommands for jobs. `beside`: what must be as safe as the program.
+/// Errors: as Session::run() and find_node_program(), naming what was tried.
+Task<Result<BothStreams>> ask(Session& session, JobHandle handle, std::vector<std::string> words,
+                              std::string input, Deadline deadline,
+                              std::vector<std::string> beside = {}) {
+  const auto verb = words.front() == "tail" ? "read" : words.front();
+  const auto what = verb + " job " + handle.folder;
+  auto program = co_await find_node_program(session, handle.programs, std::move(beside),
+                                            handle.sudo, deadline);
+  if (!program) co_return std::move(program).error().within(what);
+  words.insert(words.begin(), *std::move(program));
+  BothStreams heard;
   const auto sink = into(heard);
-  auto ran = co_await session.run(std::move(sent.command), std::move(sent.input), sink, deadline);
-  if (!ran) co_return std::move(ran).error().within(std::string{what} + " " + handle.folder);
-  co_return ran;
+  auto ran =
+      co_await session.run(command_line(words, handle.sudo), std::move(input), sink, deadline);
+  if (!ran) co_return std::move(ran).error().within(what);
+  heard.status = ran->exit_status;
+  co_return heard;
 }
 
-/// A script about the job of which nothing is wanted but that it succeeds.
-Task<Result<void>> order(Session& session, JobHandle handle, std::string what, std::string script,
-                         Deadline deadline) {
-  BothStreams heard;
-  CO_TRY(const auto ran,
-         co_await send(session, handle, what, std::move(script), {}, heard, deadline));
-  if (ran.exit_status == 0) co_return ok();
-  co_return failed(what, handle, heard);
+/// `cupel-node VERB --folder FOLDER`
+std::vector<std::string> words_for(std::string verb, const JobHandle& handle) {
+  return {std::move(verb), "--folder", handle.folder};
+}
+
+std::vector<std::string> tail_words(const JobHandle& handle, std::uint64_t out_from,
+                                    std::uint64_t err_from, std::chrono::seconds wait,
+                                    std::size_t most) {
+  auto words = words_for("tail", handle);
+  for (const auto& [option, value] : {std::pair<const char*, std::uint64_t>{"--from", out_from},
+                                      {"--errors-from", err_from},
+                                      {"--wait", wait.count()},
+                                      {"--most", most}}) {
+    words.emplace_back(option);
+    words.push_back(std::to_string(value));
+  }
+  return words;
 }
 
 }  // namespace
 
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
-                             std::chrono::seconds limit, Deadline deadline, std::string program) {
+                             std::chrono::seconds limit, Deadline deadline) {
   CO_TRY(check(handle));
-  auto start =
-      job_script::start(handle.folder, sha256_hex(script), limit, handle.programs, program);
-  BothStreams heard;
-  CO_TRY(const auto ran, co_await send(session, handle, "start job", std::move(start),
-                                       std::move(script), heard, deadline));
-  if (ran.exit_status == 0) co_return ok();
-  if (ran.exit_status == job_script::kDamaged)
-    co_return Error{Code::kUnreachable, "start job " + handle.folder + ": the script came damaged"};
+  // The shell reads its script as a file: what it runs must not read the rest of it.
+  script.insert(0, "exec < /dev/null\n");
+  std::vector<std::string> words{"start",
+                                 handle.folder.substr(handle.folder.rfind('/') + 1),
+                                 "--folder",
+                                 handle.folder,
+                                 "--limit",
+                                 std::to_string(limit.count()),
+                                 "--spool-limit",
+                                 std::to_string(kSpoolLimit),
+                                 "--input-bytes",
+                                 std::to_string(script.size()),
+                                 "--",
+                                 "sh",
+                                 "../input"};
+  // What lies in the first two runs as soon as a stage names it, and tools have their scratch files
+  // in the others.
+  std::vector<std::string> beside{handle.programs, handle.programs + "/lib", "/tmp/.",
+                                  "/var/tmp/."};
+  CO_TRY(const auto heard, co_await ask(session, handle, std::move(words), std::move(script),
+                                        deadline, std::move(beside)));
+  if (heard.status == 0) co_return ok();
+  if (heard.status == kCutInput)
+    co_return Error{Code::kUnreachable,
+                    "start job " + handle.folder + ": the script did not come whole"};
   co_return failed("start job", handle, heard);
 }
 
@@ -198,36 +194,37 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
   CO_TRY(check(handle));
   const auto patience = std::chrono::floor<std::chrono::seconds>(deadline.left()) - kSpare;
   const auto pause = std::clamp(patience, std::chrono::seconds{0}, wait);
-  auto script = job_script::read(handle.folder, out_from, err_from, pause, kChunk, handle.programs);
-  BothStreams heard;
-  CO_TRY(const auto ran,
-         co_await send(session, handle, "read job", std::move(script), {}, heard, deadline));
-  if (ran.exit_status != 0) co_return failed("read job", handle, heard);
-  co_return within("read job " + handle.folder, state_of(heard, out_from, err_from));
+  auto words = tail_words(handle, out_from, err_from, pause, kChunk);
+  CO_TRY(const auto heard, co_await ask(session, handle, std::move(words), {}, deadline));
+  if (heard.status != 0) co_return failed("read job", handle, heard);
+  co_return within("read job " + handle.folder, state_of(heard.out));
 }
 
 Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word,
                             Deadline deadline) {
   CO_TRY(check(handle));
-  auto script = job_script::tell(handle.folder, word);
-  co_return co_await order(session, handle, "tell job", std::move(script), deadline);
+  word += '\n';
+  CO_TRY(const auto heard,
+         co_await ask(session, handle, words_for("tell", handle), std::move(word), deadline));
+  if (heard.status != 0) co_return failed("tell job", handle, heard);
+  co_return ok();
 }
 
 Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline) {
   CO_TRY(check(handle));
-  auto script = job_script::stop(handle.folder, handle.programs);
-  co_return co_await order(session, handle, "stop job", std::move(script), deadline);
+  CO_TRY(const auto heard, co_await ask(session, handle, words_for("stop", handle), {}, deadline));
+  if (heard.status != 0) co_return failed("stop job", handle, heard);
+  co_return ok();
 }
 
 Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline) {
   CO_TRY(check(handle));
-  BothStreams heard;
-  CO_TRY(const auto ran, co_await send(session, handle, "forget job",
-                                       job_script::forget(handle.folder), {}, heard, deadline));
-  if (ran.exit_status == job_script::kStillRunning)
+  CO_TRY(const auto heard,
+         co_await ask(session, handle, words_for("forget", handle), {}, deadline));
+  if (heard.status == kStillRunning)
     co_return Error{Code::kConflict, "forget job " + handle.folder + ": it is still running"};
-  if (ran.exit_status == 0) co_return ok();
-  co_return failed("forget job", handle, heard);
+  if (heard.status != 0) co_return failed("forget job", handle, heard);
+  co_return ok();
 }
 
 }  // namespace cupel::ssh

@@ -1,11 +1,11 @@
 #pragma once
 // Jobs that outlive their connection: started once, spooled to files on the node, read from an
 // offset, re-attached to after an SSH drop or a controller's restart. The node's side is our
-// cupel-node, or, where it has none, a POSIX shell and coreutils: the folder says which, so that
-// whoever finds the job can read and end it.
+// cupel-node (burnin/agent/node/job/), called by its argv.
 //
 // Everything below fails with kFailed, in words that name the folder, where another user of the
-// node could have touched the job's folder, one above it, or a program that would be run.
+// node could have touched the job's folder, one above it, or a program that would be run; with
+// kNotFound where the node has no cupel-node.
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -30,11 +30,9 @@ struct JobHandle {
 /// started before: then it changes nothing. The node itself ends it after `limit`, whether or not a
 /// controller ever comes back. Idempotent: safe after any crash. A job that spools more than 16 MiB
 /// to either stream is ended. When the script ends, whatever it left behind is ended too.
-/// `program`: the node's cupel-node, as ensure_programs() gives it; empty: a shell looks after it.
 /// Errors: as Session::run(); kFailed where the folder cannot be written.
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
-                             std::chrono::seconds limit, Deadline deadline,
-                             std::string program = {});
+                             std::chrono::seconds limit, Deadline deadline);
 
 /// What is known of a job now.
 struct JobState {
@@ -46,7 +44,7 @@ struct JobState {
   std::string out{};    // standard output from `from` on, at most one chunk
   std::string err{};
   /// Since whoever looks after it last said that it lives, which it does every ten seconds.
-  /// Nothing of a job that a shell looks after: it has no heartbeat.
+  /// Nothing of one that has ended, and of one that a shell of an earlier version looks after.
   std::optional<std::chrono::duration<double>> silent_for{};
 };
 

@@ -6,43 +6,16 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/ownership.h"
-#include "base/safe_path.h"
 #include "base/text.h"
 #include "orchestrator/ssh/bring_file.h"
-#include "orchestrator/ssh/job_place.h"
-#include "orchestrator/ssh/run_script.h"
+#include "orchestrator/ssh/detached.h"
+#include "orchestrator/ssh/node_paths.h"
+#include "orchestrator/ssh/run_command.h"
 
 namespace cupel::ssh {
 namespace {
 
 constexpr std::size_t kLargestProgram = 256u << 20;
-constexpr std::string_view kFound = "cupel-program:";
-constexpr std::string_view kStarted = "cupel-job-started";
-constexpr std::string_view kMachine = "cupel-machine: ";
-
-/// Prints the SHA-256 of each that is there.
-std::string look_script(const std::string& folder, const std::vector<std::string>& names,
-                        const std::string& job_folder) {
-  const auto f = shell_quoted(folder);
-  auto script =
-      "echo \"" + std::string{kMachine} + "$(uname -m)\"\n" + job_place::found(job_folder);
-  script += "if [ -d \"$d/started\" ]; then echo " + std::string{kStarted} + "; fi\n";
-  script += "if [ ! -e " + f + " ] && [ ! -L " + f + " ]; then exit 0; fi\n" + check_folder(f);
-  for (const auto& name : names) {
-    const auto file = shell_quoted(folder + "/" + name);
-    script += "if [ -f " + file + " ] && [ ! -L " + file + " ] && [ -x " + file +
-              " ] && [ -z \"$(cupel_unsafe " + file + ")\" ]; then echo " + std::string{kFound} +
-              " " + name + " \"$(sha256sum < " + file + ")\"; fi\n";
-  }
-  return script;
-}
-
-/// What the node says it is; the controller's own kind where it does not.
-std::string machine_of(const std::string& out) {
-  for (const auto line : lines(out))
-    if (line.starts_with(kMachine)) return std::string{trimmed(line.substr(kMachine.size()))};
-  return std::string{kOwnMachine};
-}
 
 /// "aarch64": a name that leads to no other folder.
 bool is_machine_name(std::string_view name) {
@@ -51,22 +24,68 @@ bool is_machine_name(std::string_view name) {
   });
 }
 
-/// Why nodes of that machine look after their jobs by a shell.
+/// Why nodes of that machine run no stage.
 std::string why_none_for(const std::string& machine) {
   return "the node is " + shortened(printable(machine), 40) +
          ", and there is no cupel-node for it: install the package cupel-aarch64, or build it with "
          "scripts/install --aarch64";
 }
 
-/// What the node has, by name.
-std::map<std::string, std::string> sums_of(const std::string& out) {
-  std::map<std::string, std::string> sums;
-  for (const auto line : lines(out)) {
-    const auto reported = words(line);
-    if (reported.size() >= 3 && reported[0] == kFound)
-      sums[std::string{reported[1]}] = std::string{reported[2]};
-  }
-  return sums;
+/// As `uname -m` says; the controller's own kind where the node does not. Errors: as
+/// Session::run().
+Task<Result<std::string>> machine_of(Session& session, Deadline deadline) {
+  std::vector<std::string> words{"uname", "-m"};
+  CO_TRY(const auto said, co_await run_command(session, std::move(words), false, deadline));
+  const auto name = last_line(said.out);
+  co_return std::string{said.status != 0 || name.empty() ? kOwnMachine : name};
+}
+
+using Sums = std::map<std::string, std::string, std::less<>>;  // by the file's path
+
+/// SHA-256 of those of the files that are there. Errors: as Session::run().
+Task<Result<Sums>> sums_of(Session& session, std::vector<std::string> files, bool sudo,
+                           Deadline deadline) {
+  Sums sums;
+  if (files.empty()) co_return sums;
+  files.insert(files.begin(), "sha256sum");
+  CO_TRY(const auto said, co_await run_command(session, std::move(files), sudo, deadline));
+  constexpr std::size_t kDigits = 64;
+  for (const auto line : lines(said.out))
+    if (line.size() > kDigits + 2)
+      sums[std::string{line.substr(kDigits + 2)}] = std::string{line.substr(0, kDigits)};
+  co_return sums;
+}
+
+/// What the node has.
+struct OnNode {
+  bool started = false;  // the job
+  std::string machine{};
+  Sums sums{};  // of programs that no other user could have changed
+};
+
+/// Runs nothing of what it looks at: it may be no program of ours. Errors: as Session::run();
+/// kFailed where another user could have touched the folder or the job's.
+Task<Result<OnNode>> look_at_node(Session& session, std::string folder,
+                                  std::vector<std::string> names, JobHandle job,
+                                  Deadline deadline) {
+  const auto started = job.folder + "/started";
+  // Of a login that is not root it lies in the login's home, where commands begin.
+  const auto at_home = ".cupel-node" + started.substr(job.folder.rfind('/'));
+  std::vector<std::string> paths{folder, started, at_home};
+  for (const auto& name : names) paths.push_back(folder + "/" + name);
+  CO_TRY(const auto looks, co_await look_at_paths(session, paths, job.sudo, deadline));
+  for (const auto& path : {folder, started})
+    if (const auto& why = looks.at(path).why_unsafe; !why.empty())
+      co_return Error{Code::kFailed, "look at " + path + ": " + why +
+                                         ". Set it right or remove it, and run this again: what "
+                                         "lies in it is used as root."};
+  OnNode node{.started = looks.at(started).there || (!job.sudo && looks.at(at_home).there)};
+  CO_TRY(node.machine, co_await machine_of(session, deadline));
+  std::vector<std::string> safe;
+  for (const auto& [path, look] : looks)
+    if (look.is_program && look.why_unsafe.empty()) safe.push_back(path);
+  CO_TRY(node.sums, co_await sums_of(session, std::move(safe), job.sudo, deadline));
+  co_return node;
 }
 
 /// What stands between our program and this node, in words; empty: it runs there. The loader names
@@ -87,11 +106,13 @@ std::string why_not(const std::string& program, const ScriptResult& said) {
 /// Empty: it does. On a node with an old C library it says which one that is.
 Task<Result<std::string>> why_it_does_not_run(Session& session, std::string program,
                                               Deadline deadline) {
-  const auto version = shell_quoted(program) + " --version";
-  const auto script = version + " && exit 0\ngetconf GNU_LIBC_VERSION >&2\nexit 1\n";
-  CO_TRY(const auto said, co_await run_script(session, script, {}, false, deadline));
-  const bool runs = said.status == 0 && said.out.contains("\"protocol\":1}");
-  co_return runs ? std::string{} : why_not(program, said);
+  std::vector<std::string> version{program, "--version"};
+  CO_TRY(auto said, co_await run_command(session, std::move(version), false, deadline));
+  if (said.status == 0 && said.out.contains("\"protocol\":1}")) co_return std::string{};
+  std::vector<std::string> library{"getconf", "GNU_LIBC_VERSION"};
+  CO_TRY(const auto has, co_await run_command(session, std::move(library), false, deadline));
+  said.err += has.out;
+  co_return why_not(program, said);
 }
 
 }  // namespace
@@ -129,23 +150,18 @@ Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
                                       std::vector<std::string> names, std::string job_folder,
                                       bool sudo, Deadline deadline) {
   const auto& folder = shelf.on_node();
-  const auto script = look_script(folder, names, job_folder);
-  CO_TRY(const auto seen, co_await run_script(session, script, {}, sudo, deadline));
-  if (seen.status == kUnsafePath)
-    co_return Error{Code::kFailed, "look at " + folder + " and " + job_folder + ": " +
-                                       shortened(printable(trimmed(seen.err)), 500)};
-  const auto there = sums_of(seen.out);
-  const auto machine = machine_of(seen.out);
-  Brought brought{.started = seen.out.contains(kStarted)};
+  const JobHandle job{std::move(job_folder), sudo, folder};
+  CO_TRY(const auto node, co_await look_at_node(session, folder, names, job, deadline));
+  Brought brought{.started = node.started};
   bool ours = false;
   for (const auto& name : names) {
-    CO_TRY(const auto file, shelf.find(name, machine));
-    if (!file && name == kNodeProgram && machine != kOwnMachine)
-      brought.why_not = why_none_for(machine);
+    CO_TRY(const auto file, shelf.find(name, node.machine));
+    if (!file && name == kNodeProgram && node.machine != kOwnMachine)
+      brought.why_not = why_none_for(node.machine);
     if (!file) continue;
-    const auto sum = there.find(name);
-    const bool same = sum != there.end() && sum->second == file->sha256;
-    if (!same && brought.started) continue;
+    const auto sum = node.sums.find(folder + "/" + name);
+    const bool has = sum != node.sums.end(), same = has && sum->second == file->sha256;
+    if (has && !same && brought.started) continue;
     if (!same) {
       CO_TRY(
           co_await bring_file(session, {folder, name, file->sha256, file->bytes}, sudo, deadline));

@@ -60,20 +60,20 @@ std::vector<std::filesystem::path> program_folders(const std::filesystem::path& 
 
 /// How a node stands after its programs were brought.
 struct Brought {
-  /// The path of the node's cupel-node where it is ours and runs there; else a shell looks after
-  /// the jobs.
+  /// The path of the node's cupel-node where it is ours and runs there; else the node has its own,
+  /// or none.
   std::optional<std::string> keeper{};
   /// Why ours does not run there, for people: its C library is too old, it is another kind of
   /// machine. Empty where it does, or where the controller has none.
   std::string why_not{};
-  /// The job was started before: nothing was brought.
+  /// The job was started before: nothing was replaced.
   bool started = false;
 };
 
 /// Brings those of `names` that the shelf has to the node, unless they are there; each is written
 /// whole or not at all, and checked by the node's own sha256sum. Where `job_folder` holds a job
-/// that was started already, nothing is brought: what runs stays as it is. Idempotent; cancelled in
-/// the middle, it leaves no half program. Errors: as Session::run(); kFailed where the folder
+/// that was started already, nothing is replaced: what runs stays as it is. Idempotent; cancelled
+/// in the middle, it leaves no half program. Errors: as Session::run(); kFailed where the folder
 /// cannot be written, another user of the node could have touched it or the job's, or what arrived
 /// is not what was sent.
 Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,

@@ -12,6 +12,9 @@ struct ScriptResult {
   std::string err;
 };
 
+/// Keeps the beginning of both streams.
+Sink into(ScriptResult& heard);
+
 /// Runs `script` by sh, as root where `sudo` says so, with `input` as its standard input; no
 /// command line on the node shows either. Errors: as Session::run(); a script that fails is none.
 Task<Result<ScriptResult>> run_script(Session& session, std::string script, std::string input,

@@ -1,6 +1,5 @@
 #include <boost/asio/ip/tcp.hpp>
 
-#include "base/digest.h"
 #include "base/text.h"
 #include "orchestrator/ssh/exec.h"
 #include "orchestrator/ssh/host_key.h"
@@ -15,8 +14,6 @@ using namespace std::chrono_literals;
 /// How long the end of a remote process may take: a second of grace between TERM and KILL, and the
 /// trips. Longer only where the connection is gone, and then nothing can be ended anyway.
 constexpr auto kEndWithin = 5s;
-
-constexpr int kChecksumDiffers = 93;
 
 void ignore(Stream, std::string_view) {}
 
@@ -38,8 +35,6 @@ class LinkedSession final : public Session {
 
   Task<Result<CommandOutcome>> run(std::string command, std::string input, Sink sink,
                                    Deadline deadline) override;
-  Task<Result<void>> upload(std::string bytes, std::string path, unsigned mode,
-                            Deadline deadline) override;
 
  private:
   Task<Result<CommandOutcome>> run_or_end(std::string command, std::string input, Sink sink);
@@ -74,51 +69,6 @@ Task<Result<CommandOutcome>> LinkedSession::run_or_end(std::string command, std:
     if (!ended) stopped->what += "; it may still run there: " + ended.error().what;
   }
   co_return std::move(*stopped);
-}
-
-std::string receive_file(std::string_view path, std::string_view digest, unsigned mode) {
-  const auto whole = shell_quoted(path);
-  const auto part = shell_quoted(std::string{path} + ".part");
-  char octal[16];
-  std::snprintf(octal, sizeof octal, "%o", mode & 07777);
-  // `set -C` opens the file as a new one: a link that somebody laid there in time is not followed.
-  return "umask 077\n"
-         "rm -f " +
-         part +
-         "; set -C\n"
-         "cat > " +
-         part + " || { rm -f " + part +
-         "; exit 1; }\n"
-         "if [ \"$(sha256sum < " +
-         part + ")\" = \"" + std::string{digest} +
-         "  -\" ]; then\n"
-         "  chmod " +
-         octal + " " + part + " && mv -f " + part + " " + whole +
-         " && exit 0\n"
-         "  rm -f " +
-         part +
-         "; exit 1\n"
-         "fi\n"
-         "rm -f " +
-         part + "; exit " + std::to_string(kChecksumDiffers) + "\n";
-}
-
-Task<Result<void>> LinkedSession::upload(std::string bytes, std::string path, unsigned mode,
-                                         Deadline deadline) {
-  const auto command = receive_file(path, sha256_hex(bytes), mode);
-  std::string said;
-  const Sink listen = [&said](Stream, std::string_view piece) {
-    if (said.size() < 4096) said += piece;
-  };
-  auto work = run_or_end(announced(command), std::move(bytes), listen);
-  auto outcome = co_await with_deadline(deadline, std::move(work));
-  const auto what = "upload " + path;
-  if (!outcome) co_return std::move(outcome).error().within(what);
-  const int status = outcome->exit_status;
-  if (status == 0) co_return ok();
-  if (status == kChecksumDiffers)
-    co_return Error{Code::kFailed, what + ": what arrived has another checksum"};
-  co_return Error{Code::kFailed, what + ": " + printable(trimmed(said))};
 }
 
 Task<Result<std::unique_ptr<Session>>> connect_and_log_in(std::string node,

@@ -33,11 +33,6 @@ class Session {
   /// did is unknown).
   virtual Task<Result<CommandOutcome>> run(std::string command, std::string input, Sink sink,
                                            Deadline deadline) = 0;
-
-  /// Writes `bytes` to `path` on the node, whole or not at all, and has the node's own sha256sum
-  /// agree. Errors: as run(); kFailed where the checksum differs or the disk is full.
-  virtual Task<Result<void>> upload(std::string bytes, std::string path, unsigned mode,
-                                    Deadline deadline) = 0;
 };
 
 /// Connects, checks the host key against `access.trust` (pin on first use: `known`, by "ssh:" +

@@ -6,6 +6,7 @@
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/ssh/libraries.h"
+#include "orchestrator/ssh/missing_program.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "playbooks/plan.h"
 
@@ -57,6 +58,11 @@ class Absence {
   int off_ = 0;
 };
 
+/// Whether this machine has one to bring.
+bool has_node_program(const StepEnvironment& environment) {
+  return environment.programs && ssh::file_of(*environment.programs, ssh::kNodeProgram).has_value();
+}
+
 }  // namespace
 
 Task<Result<std::unique_ptr<ssh::Session>>> connected(StepEnvironment& environment,
@@ -97,9 +103,12 @@ Task<Result<Spool>> Follower::follow() {
     if (ended) co_return std::move(spool_);
     auto& error = ended.error();
     const bool dropped = error.code == Code::kUnreachable || error.code == Code::kTimeout;
-    if (!dropped || request_.deadline.passed()) co_return std::move(error);
+    const bool vanished = error.code == Code::kNotFound && has_node_program(environment_);
+    if (!(dropped || vanished) || request_.deadline.passed()) co_return std::move(error);
     session_.reset();
-    request_.waiting("the connection broke; the stage goes on by itself: " + error.what);
+    request_.waiting((dropped ? "the connection broke; the stage goes on by itself: "
+                              : "cupel-node is gone from the node, and is brought again: ") +
+                     error.what);
     CO_TRY(co_await pause_for(kFirstPause));
   }
 }
@@ -110,12 +119,24 @@ Task<void> Follower::clean_up() {
   [[maybe_unused]] const auto gone = co_await ssh::forget_job(*session_, handle_, forgetting);
 }
 
-Task<Result<void>> Follower::start_and_read(Deadline start_by) {
+/// Errors: as ssh::start_job(); kFailed: no cupel-node runs there.
+Task<Result<void>> Follower::start(Deadline start_by) {
   const auto& job = *request_.step.job;
   CO_TRY(const auto brought, co_await bring_programs());
-  spool_.why_by_shell = brought.why_not;
-  CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit, start_by,
-                                 brought.keeper.value_or("")));
+  if (!brought.why_not.empty()) co_return Error{Code::kFailed, brought.why_not};
+  if (brought.started) co_return ok();
+  auto started = co_await ssh::start_job(*session_, handle_, job.script, job.limit, start_by);
+  // No fault of the node where we should have brought it.
+  const bool ours = !started && started.error().code == Code::kNotFound && environment_.programs;
+  if (ours && !has_node_program(environment_))
+    co_return Error{
+        Code::kNotFound,
+        started.error().what + "; " + ssh::why_missing(*environment_.programs, ssh::kNodeProgram)};
+  co_return started;
+}
+
+Task<Result<void>> Follower::start_and_read(Deadline start_by) {
+  CO_TRY(co_await start(start_by));
   request_.waiting("");
   for (;;) {
     CO_TRY(const auto patience, patience_with_silence());
@@ -172,17 +193,16 @@ Result<seconds> Follower::patience_with_silence() const {
   return std::min(left, kReadPatience);
 }
 
-/// What the stage runs of our programs, and the node's cupel-node. Whatever of them the
-/// controller has not got, the stage's script itself misses, in words.
+/// The node's cupel-node, and what the stage runs of our programs. Whatever of them the
+/// controller has not got, the node may have by itself.
 Task<Result<ssh::Brought>> Follower::bring_programs() {
+  if (!environment_.programs) co_return ssh::Brought{};
   const auto* stage = burnin::stage(request_.step.name);
-  if (stage == nullptr || stage->programs.empty() || !environment_.programs)
-    co_return ssh::Brought{};
-  const bool burns = std::ranges::find(stage->programs, kBurnProgram) != stage->programs.end() &&
+  const bool burns = stage != nullptr &&
+                     std::ranges::find(stage->programs, kBurnProgram) != stage->programs.end() &&
                      environment_.inventory.profile_of(request_.node).has_gpus();
   std::vector<std::string> names{std::string{ssh::kNodeProgram}};
-  for (const auto name : stage->programs)
-    if (name != ssh::kNodeProgram && (burns || name != kBurnProgram)) names.emplace_back(name);
+  if (burns) names.emplace_back(kBurnProgram);
   CO_TRY(auto brought, co_await ssh::ensure_programs(
                            *session_, *environment_.programs, std::move(names), handle_.folder,
                            request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));

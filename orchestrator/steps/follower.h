@@ -12,7 +12,6 @@ struct Spool {
   burnin::Output output{};
   bool lost = false;
   bool stopped = false;
-  std::string why_by_shell{};  // why no cupel-node looks after it, though one was to
 };
 
 enum class WhenOff { wait, give_up };
@@ -55,6 +54,7 @@ class Follower {
   Task<void> clean_up();
 
  private:
+  Task<Result<void>> start(Deadline start_by);
   Task<Result<void>> start_and_read(Deadline start_by);
   Task<Result<void>> tell();
   void tell_silence(std::optional<std::chrono::duration<double>> silent_for);

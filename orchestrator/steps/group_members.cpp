@@ -73,7 +73,6 @@ Task<Result<bool>> do_member(const std::shared_ptr<GroupMember>& member) {
   co_await read_logs(part);
   auto why = why_not_done(*member, *part.end);
   if (why.empty()) co_return true;
-  if (!spool->why_by_shell.empty()) why += "; " + spool->why_by_shell;
   part.end->outcome = engine::Outcome::reject;
   part.end->detail = why;
   co_return Error{Code::kFailed, role_of(*member) + ": " + why};

@@ -8,7 +8,8 @@
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
-#include "orchestrator/ssh/run_script.h"
+#include "orchestrator/ssh/node_paths.h"
+#include "orchestrator/ssh/run_command.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/follower.h"
 #include "playbooks/plan.h"
@@ -93,16 +94,19 @@ bool KernelWatch::is_watched() const {
 Task<Result<std::string>> KernelWatch::program(ssh::Session& session) {
   auto& known = known_of(environment_, request_);
   if (!known.program.empty()) co_return known.program;
-  std::string path{ssh::kNodeProgram};
+  const bool sudo = request_.node.ssh.sudo;
+  std::string folder{ssh::kProgramFolder};
   if (environment_.programs) {
-    const auto folder = std::string{ssh::kJobFolder} + "/cupel-kernel-log";
-    std::vector<std::string> names{path};
-    CO_TRY(auto brought, co_await ssh::ensure_programs(
-                             session, *environment_.programs, std::move(names), folder,
-                             request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));
+    folder = environment_.programs->on_node();
+    const auto no_job = std::string{ssh::kJobFolder} + "/cupel-kernel-log";
+    std::vector<std::string> names{std::string{ssh::kNodeProgram}};
+    CO_TRY(const auto brought,
+           co_await ssh::ensure_programs(session, *environment_.programs, std::move(names), no_job,
+                                         sudo, request_.deadline.sooner(kBringPatience)));
     if (!brought.why_not.empty()) co_return Error{Code::kFailed, brought.why_not};
-    if (brought.keeper) path = *brought.keeper;
   }
+  CO_TRY(auto path, co_await ssh::find_node_program(session, std::move(folder), {}, sudo,
+                                                    request_.deadline.sooner(kReadPatience)));
   known_of(environment_, request_).program = path;
   co_return path;
 }
@@ -111,20 +115,20 @@ Task<Result<std::string>> KernelWatch::program(ssh::Session& session) {
 Task<Result<std::string>> KernelWatch::read(ssh::Session& session, std::string mark) {
   CO_TRY(const auto path, co_await program(session));
   const auto colon = mark.find(':');
-  auto script =
-      fmt::format("PATH={}:$PATH\n{} kernel-log", ssh::kProgramFolder, shell_quoted(path));
-  if (mark == kFromBoot) script += " --from-boot";
+  std::vector<std::string> words{path, "kernel-log"};
+  if (mark == kFromBoot) words.emplace_back("--from-boot");
   if (colon != mark.npos)
-    script += fmt::format(" --boot {} --after {}", shell_quoted(mark.substr(0, colon)),
-                          shell_quoted(mark.substr(colon + 1)));
+    for (const auto& word : {std::string{"--boot"}, mark.substr(0, colon), std::string{"--after"},
+                             mark.substr(colon + 1)})
+      words.push_back(word);
   CO_TRY(const auto said,
-         co_await ssh::run_script(session, script + "\n", {}, request_.node.ssh.sudo,
-                                  request_.deadline.sooner(kReadPatience)));
+         co_await ssh::run_command(session, std::move(words), request_.node.ssh.sudo,
+                                   request_.deadline.sooner(kReadPatience)));
   if (said.status == 0 && said.out.ends_with('\n')) co_return said.out;
-  const auto words = shortened(printable(trimmed(said.err)), 300);
-  co_return Error{Code::kFailed, words.empty() ? "cupel-node kernel-log ended with status " +
-                                                     std::to_string(said.status)
-                                               : words};
+  const auto why = shortened(printable(trimmed(said.err)), 300);
+  co_return Error{
+      Code::kFailed,
+      why.empty() ? "cupel-node kernel-log ended with status " + std::to_string(said.status) : why};
 }
 
 Task<void> KernelWatch::before() {

@@ -184,7 +184,6 @@ Result<StepEnd> read_output(StepEnvironment& environment, const StepRequest& req
     end.outcome = engine::Outcome::reject;
     end.detail = findings.error().what;
     if (const auto ours = missing_here(environment, end.detail)) end.detail = *ours;
-    if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
     end.found["error"] = to_string(findings.error().code);
     // What was read before a controller died is gone with it: the phases must be gone through anew.
     end.begin_anew = request.handle && burnin::stage(request.step.name)->beside.bmc_sensors;

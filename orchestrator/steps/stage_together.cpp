@@ -7,6 +7,8 @@
 #include "base/readable_json.h"
 #include "burnin/stage.h"
 #include "inventory/node.h"
+#include "orchestrator/ssh/node_paths.h"
+#include "orchestrator/ssh/programs.h"
 #include "orchestrator/steps/group_members.h"
 #include "orchestrator/steps/group_rounds.h"
 #include "orchestrator/steps/stage_beside.h"
@@ -111,6 +113,37 @@ Error while_it_answered(Error error, std::string_view node) {
   return std::move(error).within(node);
 }
 
+/// By its folder, which cupel-node makes first. Not known of a login that is not root: its folder
+/// is in its home.
+Task<bool> was_never_started(ssh::Session& session, ssh::JobHandle job, bool is_root,
+                             Deadline deadline) {
+  std::vector<std::string> paths{job.folder};
+  const auto looks = co_await ssh::look_at_paths(session, std::move(paths), job.sudo, deadline);
+  const bool is_missing = looks && !looks->at(job.folder).there;
+  co_return is_root ? is_missing : false;
+}
+
+/// Stops it by the node's cupel-node, which is brought again where somebody has removed it. False:
+/// nothing of it is there.
+Task<Result<bool>> stop_part(const Part& part, ssh::Session& session, ssh::JobHandle job) {
+  const auto& request = part.request;
+  const auto stopping = request.deadline.sooner(kStopPatience);
+  auto stopped = co_await ssh::stop_job(session, job, stopping);
+  if (stopped) co_return true;
+  if (is_transient(stopped.error().code)) co_return std::move(stopped).error();
+  const bool is_root = job.sudo || request.node.ssh.user == "root";
+  if (co_await was_never_started(session, job, is_root, stopping)) co_return false;
+  if (stopped.error().code != Code::kNotFound || !part.environment.programs)
+    co_return std::move(stopped).error();
+  std::vector<std::string> names{std::string{ssh::kNodeProgram}};
+  const auto brought =
+      co_await ssh::ensure_programs(session, *part.environment.programs, std::move(names),
+                                    job.folder, job.sudo, request.deadline);
+  if (!brought || !brought->keeper) co_return std::move(stopped).error();
+  CO_TRY(co_await ssh::stop_job(session, job, request.deadline.sooner(kStopPatience)));
+  co_return true;
+}
+
 /// One node's job. Errors: kUnreachable: the node did not answer in all that time.
 Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   const auto& request = part->request;
@@ -122,9 +155,9 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
     if (error.code == Code::kTimeout) error.code = Code::kUnreachable;
     co_return std::move(error).within(name);
   }
-  const auto stopping = request.deadline.sooner(kStopPatience);
-  auto stopped = co_await ssh::stop_job(**session, job, stopping);
+  auto stopped = co_await stop_part(*part, **session, job);
   if (!stopped) co_return while_it_answered(std::move(stopped).error(), name);
+  if (!*stopped) co_return true;
   const auto forgetting = request.deadline.sooner(kCleanUpPatience);
   auto gone = co_await ssh::forget_job(**session, job, forgetting);
   if (!gone) co_return while_it_answered(std::move(gone).error(), name);

@@ -374,9 +374,11 @@ Result<bool> Parser::redirect(std::vector<Redirect>& redirects) {
 }
 
 Result<CommandPtr> parse_script(std::string_view text, int depth) {
-  if (depth > 0) return Parser{text, 0, depth}.script();
-  // All nodes run the same few scripts over and over.
-  constexpr std::size_t kKept = 32;
+  // All nodes run the same few scripts over and over. What is short is read as quickly as it is
+  // found, and command lines, which name a folder or an offset, would soon leave no room for the
+  // others.
+  constexpr std::size_t kShort = 1024, kKept = 32;
+  if (depth > 0 || text.size() < kShort) return Parser{text, 0, depth}.script();
   thread_local std::map<std::string, CommandPtr, std::less<>> known;
   if (const auto tree = known.find(text); tree != known.end()) return tree->second;
   TRY(auto tree, Parser{text, 0, depth}.script());

@@ -17,6 +17,8 @@ constexpr auto kSubcommands = std::to_array<Tool>({
     {"start", virtual_cupel_node_start},
     {"tail", virtual_cupel_node_tail},
     {"stop", virtual_cupel_node_stop},
+    {"tell", virtual_cupel_node_tell},
+    {"forget", virtual_cupel_node_forget},
     {"list", virtual_cupel_node_list},
 });
 

@@ -30,10 +30,12 @@ Task<int> virtual_cupel_node_restore_settings(ProcessPtr process, Arguments argu
 Task<int> virtual_cupel_node_tcp(ProcessPtr process, Arguments arguments);
 
 // Jobs that outlive the command that started them, at the node's own clock. Their folders hold what
-// the real program's do, so that a shell reads and ends them too.
+// the real program's do.
 Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments);
 Task<int> virtual_cupel_node_tail(ProcessPtr process, Arguments arguments);
 Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_tell(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_forget(ProcessPtr process, Arguments arguments);
 Task<int> virtual_cupel_node_list(ProcessPtr process, Arguments arguments);
 
 }  // namespace cupel::rehearsal

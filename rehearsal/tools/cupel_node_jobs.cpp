@@ -1,4 +1,4 @@
-// `cupel-node start`, `tail`, `stop` and `list` of a virtual machine.
+// `cupel-node start`, `tail`, `stop`, `tell`, `forget` and `list` of a virtual machine.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -16,7 +16,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr VirtualTime kGraceAtLimit{10}, kGraceAtStop{5}, kBetweenBeats{10}, kBetweenLooks{1};
-constexpr int kTerm = 15, kKill = 9, kEndedByLimit = 124, kUsage = 64;
+constexpr int kTerm = 15, kKill = 9, kEndedByLimit = 124;
+constexpr int kUsage = 64, kCannotWrite = 73, kCutInput = 74, kStillRunning = 75;
 
 struct Asked {
   std::map<std::string, std::string> set{};
@@ -112,6 +113,7 @@ struct Order {
   VirtualTime limit{};
   std::uint64_t spool_limit = 0;
   Arguments command{};
+  std::string input = "/dev/null";
 };
 
 struct Begun {
@@ -135,7 +137,7 @@ Begun begin(Process& keeper, const Order& order) {
   };
   begun.out = spool("/out");
   begun.err = spool("/err");
-  job.files[0] = open_inode(disk, disk.find("/dev/null"), false);
+  job.files[0] = open_inode(disk, disk.find(order.input), false);
   job.files[1] = begun.out;
   job.files[2] = begun.err;
   disk.put(order.folder + "/group", std::to_string(job.number) + "\n");
@@ -220,6 +222,18 @@ std::string piece_of(Process& process, const std::string& path, double from, std
   return node->bytes.substr(first, static_cast<std::uint64_t>(most));
 }
 
+/// What the job is to read; 0, or what `start` ends with.
+Task<int> keep_input(ProcessPtr process, std::string folder, double bytes) {
+  std::string input;
+  co_await process->read_all(0, input);
+  if (static_cast<double>(input.size()) < bytes) co_return kCutInput;
+  process->disk().make_folders(folder);
+  if (save_text(*process, folder + "/input", input)) co_return 0;
+  const auto line = "cupel-node: " + folder + "/input.part: No space left on device\n";
+  co_await process->print_error(line);
+  co_return kCannotWrite;
+}
+
 }  // namespace
 
 Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments) {
@@ -232,6 +246,12 @@ Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments) {
   }
   json::object said{{"kind", "start"}, {"name", asked.words[0]}, {"folder", folder}};
   said["started"] = !exists(*process, folder + "/started");
+  const bool has_input = asked.set.contains("--input-bytes");
+  if (said["started"].as_bool() && has_input) {
+    const int status = co_await keep_input(process, folder, asked.amount("--input-bytes", 0));
+    if (status != 0) co_return status;
+    said["started"] = !exists(*process, folder + "/started");
+  }
   if (said["started"].as_bool()) {
     auto& disk = process->disk();
     disk.make_folders(folder + "/started");
@@ -246,6 +266,7 @@ Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments) {
     keeper->files.clear();
     Order order{folder, VirtualTime{limit},
                 static_cast<std::uint64_t>(asked.amount("--spool-limit", 16 << 20)), asked.behind};
+    if (has_input) order.input = folder + "/input";
     auto body = keep(keeper, std::move(order));
     process->host.start(keeper, std::move(body));
   }
@@ -302,6 +323,21 @@ Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments) {
       {"kind", "stop"}, {"folder", folder}, {"state", look(*process, folder).state}};
   const auto line = json::serialize(said) + "\n";
   co_await process->say(line);
+  co_return 0;
+}
+
+Task<int> virtual_cupel_node_tell(ProcessPtr process, Arguments arguments) {
+  const auto folder = asked_of(arguments).folder();
+  std::string word;
+  co_await process->read_all(0, word);
+  if (exists(*process, folder + "/started")) process->disk().put(folder + "/word", word);
+  co_return 0;
+}
+
+Task<int> virtual_cupel_node_forget(ProcessPtr process, Arguments arguments) {
+  const auto folder = asked_of(arguments).folder();
+  if (look(*process, folder).state == "running") co_return kStillRunning;
+  process->disk().remove_tree(folder);
   co_return 0;
 }
 

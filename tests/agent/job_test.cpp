@@ -206,6 +206,52 @@ TEST_F(NodeJob, RunsInASessionOfItsOwnWithNothingOnItsInput) {
   EXPECT_EQ(said[4], NODE_BINARY);
 }
 
+TEST_F(NodeJob, ReadsTheInputThatCameWithIt) {
+  const auto input = (base.path() / "input").string();
+  std::ofstream{input} << "a script";
+  const auto begin = "start job --folder " + folder + " --limit 60 --input-bytes ";
+
+  const auto half = node(begin + "9 -- cat < " + input);
+  const auto early = fs::exists(folder + "/started");
+  const auto whole = node(begin + "8 -- cat < " + input);
+
+  EXPECT_EQ(half.status, 74);
+  EXPECT_THAT(half.out, HasSubstr("standard input ended after 8 of 9 bytes: nothing was started"));
+  EXPECT_FALSE(early);
+  EXPECT_EQ(whole.status, 0) << whole.out;
+  EXPECT_EQ(tail(), "a script");
+}
+
+TEST_F(NodeJob, IsGivenAWordAndForgottenOnceItHasEnded) {
+  start("until [ -s \"$CUPEL_JOB/word\" ]; do sleep 0.1; done; cat \"$CUPEL_JOB/word\"");
+  const auto word = (base.path() / "word").string();
+  std::ofstream{word} << "go on\n";
+
+  const auto early = node("forget --folder " + folder);
+  node("tell --folder " + folder + " < " + word);
+  const auto said = tail();
+  const auto forgotten = node("forget --folder " + folder);
+  const auto late = node("tell --folder " + folder + " < " + word);
+
+  EXPECT_EQ(early.status, 75) << "it runs";
+  EXPECT_EQ(said, "go on\n");
+  EXPECT_EQ(forgotten.status, 0) << forgotten.out;
+  EXPECT_EQ(late.status, 0) << "a job that has gone needs no word";
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST_F(NodeJob, LiesWhereALinkOfOurOwnLeadsTo) {
+  const auto elsewhere = base.path() / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::permissions(elsewhere, fs::perms::owner_all);
+  fs::create_directory_symlink(elsewhere, base.path() / "link");
+  folder = (base.path() / "link" / "jobs" / "one").string();
+
+  start("pwd");
+
+  EXPECT_EQ(tail(), (elsewhere / "jobs" / "one" / "work").string() + "\n");
+}
+
 TEST_F(NodeJob, OfACommandThatIsNotThereSaysSo) {
   node("start job --folder " + folder + " --limit 60 -- no-such-command");
 

@@ -44,7 +44,7 @@ class NodeJobFolder : public ::testing::Test {
     const auto at = " --folder " + folder.string();
     for (const auto& words :
          {"start job" + at + " --limit 60 -- touch " + (base.path() / "ran").string(), "tail" + at,
-          "stop" + at}) {
+          "stop" + at, "tell" + at + " < /dev/null", "forget" + at}) {
       const auto said = cupel_node(words);
 
       EXPECT_EQ(said.status, 73) << words << ": " << said.words;
@@ -54,7 +54,7 @@ class NodeJobFolder : public ::testing::Test {
     }
     EXPECT_EQ(cupel_node("list --base " + parent.string()).words, "");
     EXPECT_FALSE(fs::exists(base.path() / "ran"));
-    EXPECT_FALSE(fs::exists(folder / "script"));
+    EXPECT_FALSE(fs::exists(folder / "word"));
   }
 
   test::TemporaryFolder base{};

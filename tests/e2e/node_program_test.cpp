@@ -25,9 +25,6 @@ struct OnABench final : Session {
     sink(Stream::err, ran.err);
     co_return CommandOutcome{ran.status};
   }
-  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
-    co_return Error{Code::kUnsupported, "not here"};
-  }
 
   rehearsal::Bench& bench;
 };
@@ -42,8 +39,8 @@ class VirtualNodeJob : public ::testing::Test {
     return run_to_end(
         io, ensure_programs(node, shelf, {"cupel-node"}, handle.folder, false, Deadline::in(60s)));
   }
-  Result<void> start(const std::string& script, const std::string& program) {
-    return run_to_end(io, start_job(node, handle, script, 3600s, Deadline::in(60s), program));
+  Result<void> start(const std::string& script) {
+    return run_to_end(io, start_job(node, handle, script, 3600s, Deadline::in(60s)));
   }
   JobState read(std::uint64_t from = 0) {
     auto state = run_to_end(io, read_job(node, handle, from, 0, 10s, Deadline::in(60s)));
@@ -65,7 +62,7 @@ TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
   ASSERT_EQ(program->keeper, "/opt/cupel/bin/cupel-node");
   EXPECT_EQ(ensure()->keeper, program->keeper) << "a second time";
 
-  ASSERT_TRUE(start("echo up; sleep 100; exit 5", *program->keeper));
+  ASSERT_TRUE(start("echo up; sleep 100; exit 5"));
   EXPECT_EQ(run_to_end(io, forget_job(node, handle, Deadline::in(60s))).error().code,
             Code::kConflict);
   auto state = read(3);
@@ -79,18 +76,25 @@ TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
   EXPECT_EQ(read().phase, Phase::unknown);
 }
 
-TEST_F(VirtualNodeJob, IsEndedWhoeverLooksAfterIt) {
-  const auto program = ensure();
-  ASSERT_TRUE(program && program->keeper);
-  for (const auto& keeper : {*program->keeper, std::string{}}) {
-    ASSERT_TRUE(start("echo up; sleep 3000", keeper));
-    EXPECT_EQ(read().out, "up\n");
+TEST_F(VirtualNodeJob, IsEndedByTheProgramThatTheNodesImageHas) {
+  ASSERT_TRUE(start("echo up; sleep 3000"));
+  EXPECT_EQ(read().out, "up\n");
 
-    ASSERT_TRUE(run_to_end(io, stop_job(node, handle, Deadline::in(60s))));
+  ASSERT_TRUE(run_to_end(io, stop_job(node, handle, Deadline::in(60s))));
 
-    EXPECT_EQ(read(3).phase, Phase::stopped);
-    ASSERT_TRUE(run_to_end(io, forget_job(node, handle, Deadline::in(60s))));
-  }
+  EXPECT_EQ(read(3).phase, Phase::stopped);
+  ASSERT_TRUE(run_to_end(io, forget_job(node, handle, Deadline::in(60s))));
+  EXPECT_NE(bench.sh("test -e " + handle.folder).status, 0);
+}
+
+TEST_F(VirtualNodeJob, IsGivenAWord) {
+  ASSERT_TRUE(start("until [ -s \"$CUPEL_JOB/word\" ]; do sleep 1; done; cat \"$CUPEL_JOB/word\""));
+
+  ASSERT_TRUE(run_to_end(io, tell_job(node, handle, "it's read", Deadline::in(60s))));
+
+  auto state = read();
+  while (state.phase == Phase::running) state = read();
+  EXPECT_EQ(state.out, "it's read\n");
 }
 
 /// Of a controller that has packed cupel-burn with CUDA's libraries.

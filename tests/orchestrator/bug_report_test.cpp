@@ -43,9 +43,6 @@ class Here final : public ssh::Session {
     sink(ssh::Stream::err, ran.err);
     co_return ssh::CommandOutcome{ran.status};
   }
-  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
-    co_return Error{Code::kUnsupported, "not here"};
-  }
 
  private:
   fs::path folder_;

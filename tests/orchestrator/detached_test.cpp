@@ -3,9 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "orchestrator/ssh/job_script.h"
 #include "tests/orchestrator/node.h"
-#include "tests/support/job_processes.h"
 
 namespace cupel::ssh {
 namespace {
@@ -177,9 +175,7 @@ TEST_F(DetachedTest, LeavesNothingRunningWhenTheScriptEnds) {
 
   EXPECT_EQ(spool.last.exit_status, 0);
   EXPECT_TRUE(processes_with("sleep 2002").empty());
-  // The keeper says "ended" with its last act; what watched the job is gone by then.
-  run(*on, "while kill -s 0 $(cat " + handle.folder + "/keeper) 2>/dev/null; do :; done").value();
-  EXPECT_TRUE(cupel::testing::processes_around_job(handle.folder).empty());
+  EXPECT_TRUE(cupel::testing::processes_of_job(handle.folder).empty());
 }
 
 TEST_F(DetachedTest, IsLostWhenTheNodeWasRestarted) {
@@ -256,14 +252,6 @@ TEST_F(DetachedTest, WaitsOnTheNodeForAsLongAsItWasTold) {
   // The node sleeps a whole second at least. That it comes back in time, read()'s deadline says.
   EXPECT_GE(Deadline::Clock::now() - before, 1s);
   EXPECT_TRUE(stop());
-}
-
-TEST(JobScript, PausesAddUpToTheWaitThatItWasTold) {
-  const auto one = job_script::read("/var/tmp/cupel-0/run-1/x", 0, 0, 1s, 4096, "/opt/cupel/bin");
-  const auto three = job_script::read("/var/tmp/cupel-0/run-1/x", 0, 0, 3s, 4096, "/opt/cupel/bin");
-
-  EXPECT_THAT(one, ::testing::HasSubstr("for pause in 0.1 0.2 0.4 0.3  last"));
-  EXPECT_THAT(three, ::testing::HasSubstr("for pause in 0.1 0.2 0.4 0.8 1 0.5  last"));
 }
 
 }  // namespace

@@ -70,9 +70,6 @@ struct RestartingSession final : ssh::Session {
     sink(ssh::Stream::out, "no cloud-init\n");
     co_return ssh::CommandOutcome{.exit_status = 143};
   }
-  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
-    co_return ok();
-  }
   int scripts = 0;
 };
 

@@ -46,8 +46,11 @@ exec @program@ "$@"
 class GroupStage : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (testing::Sshd::installed())
-      sshd = std::make_unique<testing::Sshd>(std::vector<std::string>{"127.0.0.2", "127.0.0.3"});
+    if (!testing::Sshd::installed()) return;
+    sshd = std::make_unique<testing::Sshd>(std::vector<std::string>{"127.0.0.2", "127.0.0.3"});
+    // Under another name: a job finds programs beside the one that looks after it first.
+    std::filesystem::create_directory(sshd->file("real"));
+    std::filesystem::copy_file(NODE_BINARY, sshd->file("real/program"));
   }
   static void TearDownTestSuite() { sshd.reset(); }
 
@@ -77,7 +80,7 @@ class GroupStage : public ::testing::Test {
   void install_tcp(const std::string& serve, const std::string& send) {
     std::string text{kWithOtherTcp};
     const std::pair<std::string, std::string> all[] = {
-        {"@serve@", serve}, {"@send@", send}, {"@program@", NODE_BINARY}};
+        {"@serve@", serve}, {"@send@", send}, {"@program@", sshd->file("real/program")}};
     for (const auto& [mark, with] : all) text.replace(text.find(mark), mark.size(), with);
     const auto file = sshd->file("path/cupel-node");
     std::ofstream{file} << text;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "orchestrator/ssh/ssh.h"
@@ -44,7 +46,20 @@ class OnANode : public ::testing::Test {
     if (testing_sshd::installed()) sshd_ = std::make_unique<testing_sshd>();
   }
   static void TearDownTestSuite() { sshd_.reset(); }
-  void SetUp() override { CUPEL_NEEDS_REAL_PART(sshd_, "/usr/sbin/sshd is not installed"); }
+  void SetUp() override {
+    CUPEL_NEEDS_REAL_PART(sshd_, "/usr/sbin/sshd is not installed");
+    install_node_program();
+  }
+
+  /// The node's own cupel-node, in its PATH. It reads nothing of the log of this machine's kernel.
+  static void install_node_program() {
+    const std::filesystem::path file = sshd_->file("path/cupel-node");
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream{file}
+        << "#!/bin/sh\nif [ \"$1\" = kernel-log ]; then echo 'cupel-node: not found' "
+           ">&2; exit 127; fi\nexec '" NODE_BINARY "' \"$@\"\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
 
   using testing_sshd = cupel::testing::Sshd;
 

@@ -38,10 +38,10 @@ struct DriveNode {
   bool started = false, keeps_version = false;
   int status = 0;
   int writes = 0;
-  std::string written{};  // the script that wrote
-  bool restarts = false;  // in the middle of the write, and forgets the job
-  bool hangs = false;     // the tool, until it is ended
-  std::string keeper{};   // what started the job and ends it
+  std::string written{};     // the script that wrote
+  bool restarts = false;     // in the middle of the write, and forgets the job
+  bool hangs = false;        // the tool, until it is ended
+  std::string started_by{};  // the command line
 
   void start(const std::string& script) {
     if (std::exchange(started, true)) return;
@@ -62,32 +62,27 @@ class DriveSession final : public ssh::Session {
  public:
   explicit DriveSession(DriveNode& node) : node_{node} {}
 
-  Task<Result<ssh::CommandOutcome>> run(std::string, std::string input, ssh::Sink sink,
+  Task<Result<ssh::CommandOutcome>> run(std::string command, std::string input, ssh::Sink sink,
                                         Deadline) override {
     const auto line = input.find('\n');
     const auto script = input.substr(0, line);
-    const auto payload = input.substr(line + 1);
     const auto say = [&](const std::string& text) { sink(ssh::Stream::out, text); };
-    if (script.contains("cupel-boot")) {
+    if (command.starts_with("'stat'")) {
+      say("0 drwxr-xr-x /\n");
+    } else if (command.starts_with("'cupel-node' 'start'")) {
+      node_.started_by = command;
+      node_.start(input.substr(line + 1));  // behind the line that closes its input
+    } else if (command.starts_with("'cupel-node' 'tail'")) {
+      say(R"({"kind":"job","state":")" + std::string{node_.started ? "ended" : "lost"} +
+          R"(","exit":)" + std::to_string(node_.started ? node_.status : 0) +
+          R"(,"out_size":0,"err_size":0,"out_bytes":0,"err_bytes":0})" + "\n");
+    } else if (command.starts_with("'cupel-node' 'forget'")) {
+      node_.started = false;
+    } else if (script.contains("cupel-boot")) {
       say("cupel-boot: " + node_.boot_id + "\n/sys/class/nvme/nvme0/firmware_rev:" + node_.runs +
           "\ncupel-end\n");
-    } else if (script.contains("script.part")) {
-      node_.keeper = script;
-      node_.start(payload);
-    } else if (script.contains("cupel-job-state")) {
-      const auto state =
-          std::string{"cupel-job-state: "} +
-          (node_.started ? "ended " + std::to_string(node_.status) : std::string{"lost 0"}) +
-          " 0 0\n";
-      say(state);
-      sink(ssh::Stream::err, state);
-    } else if (script.contains("rm -rf")) {
-      node_.started = false;
     }
     co_return ssh::CommandOutcome{};
-  }
-  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
-    co_return ok();
   }
 
  private:
@@ -241,7 +236,7 @@ TEST_F(NodeFirmwareStep, AToolThatDoesNotEndIsAPersonsAndThePowerIsLeftAlone) {
   EXPECT_EQ(end_.phase, Phase::failed);
   EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator) << end_.detail;
   EXPECT_THAT(end_.detail, HasSubstr("drive G2: not written after 6 h"));
-  EXPECT_THAT(drive_.keeper, HasSubstr("sleep 21600")) << "not ended before";
+  EXPECT_THAT(drive_.started_by, HasSubstr("'--limit' '21600'")) << "not ended before";
   EXPECT_TRUE(power_is_held());
 }
 

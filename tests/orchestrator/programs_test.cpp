@@ -49,8 +49,8 @@ class ProgramsOnANode : public OnANode {
     return run_to_end(
         io, ensure_programs(*on, shelf, std::move(names), handle.folder, false, Deadline::in(60s)));
   }
-  Result<void> start(const std::string& script, const std::string& program) {
-    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(60s), program));
+  Result<void> start(const std::string& script) {
+    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(60s)));
   }
   JobState read(std::uint64_t out_from = 0, std::uint64_t err_from = 0) {
     auto state = run_to_end(io, read_job(*on, handle, out_from, err_from, 10s, Deadline::in(60s)));
@@ -232,7 +232,7 @@ TEST_F(ProgramsOnANode, LookAfterAJobThatLosesNothingByADropAndAnotherController
   const auto cat = "cat " + sshd_->file("bytes");
   const auto script =
       "for i in 1 2 3 4 5 6 7 8 9 10; do " + cat + "; " + cat + " >&2; sleep 0.2; done; exit 3";
-  ASSERT_TRUE(start(script, *keeper->keeper));
+  ASSERT_TRUE(start(script));
   std::string out, err;
   read_on(out, err, 100'001);
   ASSERT_LT(out.size(), 1'000'000u);
@@ -242,7 +242,7 @@ TEST_F(ProgramsOnANode, LookAfterAJobThatLosesNothingByADropAndAnotherController
   sshd_->restart();
   on = session();
   // Another controller knows the folder alone, and has no programs; what it starts again runs on.
-  ASSERT_TRUE(start(script, ""));
+  ASSERT_TRUE(start(script));
   const auto state = read_on(out, err);
 
   std::string expected;
@@ -259,9 +259,8 @@ TEST_F(ProgramsOnANode, EndAJobAtItsLimitThoughNoControllerComesBack) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
   ASSERT_TRUE(keeper && keeper->keeper);
-  const auto& program = *keeper->keeper;
-  auto starting = start_job(*on, handle, "echo up; setsid sleep 66001 & sleep 66002", 1s,
-                            Deadline::in(60s), program);
+  auto starting =
+      start_job(*on, handle, "echo up; setsid sleep 66001 & sleep 66002", 1s, Deadline::in(60s));
   ASSERT_TRUE(run_to_end(io, std::move(starting)));
 
   on.reset();
@@ -284,7 +283,7 @@ TEST_F(ProgramsOnANode, EndAJobWithAllThatItStarted) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
   ASSERT_TRUE(keeper && keeper->keeper);
-  ASSERT_TRUE(start("setsid env -i sleep 61001 & echo up; sleep 61002", *keeper->keeper));
+  ASSERT_TRUE(start("setsid env -i sleep 61001 & echo up; sleep 61002"));
   std::string out, err;
   read_on(out, err, 3);
   const auto early = run_to_end(io, forget_job(*on, handle, Deadline::in(60s)));
@@ -300,7 +299,7 @@ TEST_F(ProgramsOnANode, SayEndedOnlyWithTheLastPiece) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
   ASSERT_TRUE(keeper && keeper->keeper);
-  ASSERT_TRUE(start("head -c 9000000 /dev/zero", *keeper->keeper));
+  ASSERT_TRUE(start("head -c 9000000 /dev/zero"));
   std::string out, err;
 
   const auto state = read_on(out, err);
@@ -309,17 +308,24 @@ TEST_F(ProgramsOnANode, SayEndedOnlyWithTheLastPiece) {
   EXPECT_EQ(out.size(), 9'000'000u);
 }
 
-TEST_F(ProgramsOnANode, AreDoneWithoutWhereTheyVanishedInMidJob) {
+TEST_F(ProgramsOnANode, AreBroughtAgainWhereTheyVanishedInMidJob) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
   ASSERT_TRUE(keeper && keeper->keeper);
-  ASSERT_TRUE(start("echo up; sleep 62001", *keeper->keeper));
+  ASSERT_TRUE(start("echo up; sleep 62001"));
   std::string out, err;
   read_on(out, err, 3);
 
   fs::remove(node + "/cupel-node");
+  fs::remove(sshd_->file("path/cupel-node"));
+  const auto without = run_to_end(io, read_job(*on, handle, 0, 0, 0s, Deadline::in(60s)));
+  const auto again = ensure({"cupel-node"});
 
-  EXPECT_EQ(read(0).out, "up\n") << "a shell reads the same folder";
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().code, Code::kNotFound);
+  EXPECT_THAT(without.error().what, HasSubstr("the node has no cupel-node, neither in " + node));
+  ASSERT_TRUE(again && again->keeper);
+  EXPECT_EQ(read(0).out, "up\n");
   ASSERT_TRUE(run_to_end(io, stop_job(*on, handle, Deadline::in(60s))));
   EXPECT_EQ(read(3).phase, Phase::stopped);
   EXPECT_TRUE(cupel::testing::processes_of_job(handle.folder).empty());

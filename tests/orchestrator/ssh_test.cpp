@@ -1,8 +1,6 @@
 #include "orchestrator/ssh/ssh.h"
 
 #include <poll.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <filesystem>
@@ -14,7 +12,6 @@
 #include "orchestrator/ssh/remote_process.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/child.h"
-#include "tests/support/own_host/own_host.h"
 
 namespace cupel::ssh {
 namespace {
@@ -225,54 +222,15 @@ TEST_F(SshTest, GivesUpOnAServerThatNeverSpeaks) {
   EXPECT_EQ(result.error().code, Code::kTimeout);
 }
 
-TEST_F(SshTest, UploadsAFileWholeWithItsMode) {
-  const auto on = session();
-  const auto path = sshd_->file("it's a file");
-
-  ASSERT_TRUE(run_to_end(io, on->upload("content\n", path, 0751, Deadline::in(60s))));
-
-  EXPECT_EQ(whole(path), "content\n");
-  struct stat seen{};
-  ASSERT_EQ(::stat(path.c_str(), &seen), 0);
-  EXPECT_EQ(seen.st_mode & 07777, 0751u);
-  EXPECT_FALSE(std::filesystem::exists(path + ".part"));
-}
-
-TEST_F(SshTest, UploadsTwentyMegabytes) {
+TEST_F(SshTest, SendsTwentyMegabytesOfInput) {
   const auto on = session();
   const auto bytes = noise(20'000'000);
+  const auto file = sshd_->file("large");
 
-  ASSERT_TRUE(run_to_end(io, on->upload(bytes, sshd_->file("large"), 0644, Deadline::in(60s))));
+  const auto ran = run(*on, "cat > " + file, bytes);
 
-  EXPECT_TRUE(whole(sshd_->file("large")) == bytes);
-}
-
-TEST_F(SshTest, AnUploadThatCannotBeWrittenSaysWhyAndLeavesNothing) {
-  const auto on = session();
-
-  const auto result = run_to_end(io, on->upload("x", "/proc/nothing", 0644, Deadline::in(60s)));
-
-  EXPECT_EQ(result.error().code, Code::kFailed);
-  EXPECT_NE(result.error().what.find("/proc/nothing"), std::string::npos);
-}
-
-TEST_F(SshTest, AnUploadThatDoesNotFitLeavesTheOldFile) {
-  CUPEL_NEEDS_REAL_PART(cupel::testing::has_own_host(),
-                        "no mount namespace of its own: only root may make one");
-  const auto disk = sshd_->file("disk");
-  std::filesystem::create_directory(disk);
-  ASSERT_EQ(::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k"), 0);
-  const auto on = session();
-  std::ofstream{disk + "/kept"} << "old";
-
-  const auto result =
-      run_to_end(io, on->upload(noise(1 << 20), disk + "/kept", 0644, Deadline::in(60s)));
-
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, Code::kFailed);
-  EXPECT_EQ(whole(disk + "/kept"), "old");
-  EXPECT_FALSE(std::filesystem::exists(disk + "/kept.part"));
-  ::umount2(disk.c_str(), MNT_DETACH);
+  ASSERT_TRUE(ran) << ran.error().what;
+  EXPECT_TRUE(whole(file) == bytes);
 }
 
 TEST_F(SshTest, TellsWhenTheNodeDiesInTheMiddle) {

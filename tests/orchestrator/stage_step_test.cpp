@@ -283,7 +283,7 @@ class StageOnANode : public ssh::OnANode {
   bool burns() const { return !cupel::testing::processes_of_job(handle).empty(); }
   /// By controllers of which each goes away after a while, and leaves it.
   void burn(NodeSteps& steps) {
-    while (!burns()) ASSERT_TRUE(run_to_end(io, steps.perform(request(2s))));
+    while (!burns()) ASSERT_TRUE(run_to_end(io, steps.perform(request(5s))));
   }
 
   const engine::Stop stop = engine::Stop::no;

@@ -1,82 +1,11 @@
-// Scripts as a controller runs them on a node: jobs that outlive their connection, uploads, and the
-// questions that burn-in stages ask.
+// Scripts as a controller runs them on a node: uploads, and the questions that burn-in stages ask.
 #include "base/digest.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "tests/rehearsal/bench.h"
 
 namespace cupel::rehearsal {
 namespace {
 using ::testing::HasSubstr;
-
-/// A keeper in a session of its own, a watch beside the job, the job in a third session.
-std::string detached(const std::string& job, int limit) {
-  const std::string watch = "sleep " + std::to_string(limit) +
-                            "; mkdir $d/over; kill -KILL -- -$(cat $d/group) 2>/dev/null";
-  const std::string keeper =
-      "d=/var/tmp/job\n"
-      "d=$d setsid sh -c " +
-      shell_quoted(watch) +
-      " < /dev/null > /dev/null 2>&1 &\n"
-      "w=$!\n"
-      "env CUPEL_JOB=\"$d\" setsid sh -c " +
-      shell_quoted("echo $$ > /var/tmp/job/group; exec sh -c " + shell_quoted(job)) +
-      " < /dev/null > \"$d/out\" 2> \"$d/err\"\n"
-      "status=$?\n"
-      "kill -KILL -- -$w 2>/dev/null\n"
-      "cd /proc\n"
-      "strays=$(grep -lsxzF \"CUPEL_JOB=$d\" [0-9]*/environ 2>/dev/null)\n"
-      "[ -z \"$strays\" ] || kill -KILL $(dirname $strays) 2>/dev/null\n"
-      "cd /\n"
-      "if [ -d \"$d/over\" ]; then status=124; fi\n"
-      "echo $status > \"$d/exit.part\"; mv \"$d/exit.part\" \"$d/exit\"\n";
-  return "mkdir -p /var/tmp/job || exit 73\n"
-         "cat /proc/sys/kernel/random/boot_id > /var/tmp/job/boot\n"
-         "setsid sh -c " +
-         shell_quoted(keeper) + " < /dev/null > /dev/null 2>&1 &\n";
-}
-
-/// Ends with the job, whenever that is.
-const std::string kWait =
-    "d=/var/tmp/job; while [ ! -s $d/exit ]; do sleep 1; done; cat $d/out; cat $d/err >&2; "
-    "exit $(cat $d/exit)";
-
-std::string alive(Bench& bench, const std::string& what) {
-  return bench.sh("ps | grep -v grep | grep -c '" + what + "'").out;
-}
-
-TEST(JobTest, ADetachedJobOutlivesTheCommandThatStartedIt) {
-  Bench bench;
-
-  const auto started = bench.sh(detached("echo out; sleep 100; echo err >&2; exit 5", 100000));
-  const auto early = bench.sh("cat /var/tmp/job/exit");
-  const auto ended = bench.sh(kWait);
-
-  EXPECT_EQ(started.status, 0);
-  EXPECT_EQ(early.status, 1);
-  EXPECT_EQ(ended.out, "out\n");
-  EXPECT_EQ(ended.err, "err\n");
-  EXPECT_EQ(ended.status, 5);
-  EXPECT_EQ(alive(bench, "sleep"), "0\n");
-}
-
-TEST(JobTest, EndsAtItsLimitWithAllThatItStarted) {
-  Bench bench;
-
-  bench.sh(detached("setsid sleep 200001 & sleep 200002", 50));
-
-  EXPECT_EQ(bench.sh(kWait).status, 124);
-  EXPECT_EQ(alive(bench, "20000"), "0\n");
-}
-
-TEST(JobTest, IsReadFromAnOffset) {
-  Bench bench;
-  bench.sh("mkdir -p /var/tmp/job; printf abcdefgh > /var/tmp/job/out");
-
-  const auto ran = bench.sh("cd /var/tmp/job; tail -c +4 out | head -c 3; wc -c < out");
-
-  EXPECT_EQ(ran.out, "def8\n");
-}
 
 TEST(JobTest, AnUploadIsCheckedAndMovedInPlace) {
   Bench bench;

@@ -221,9 +221,6 @@ class BootSession final : public ssh::Session {
     if (waits && first_boot_.size() > 1) first_boot_.erase(first_boot_.begin());
     co_return ssh::CommandOutcome{};
   }
-  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
-    co_return ok();
-  }
 
  private:
   std::string says_;

@@ -17,7 +17,6 @@
 #include <stdexcept>
 
 #include "tests/support/free_port.h"
-#include "tests/support/job_processes.h"
 
 namespace cupel::testing {
 namespace {
@@ -212,28 +211,20 @@ std::vector<pid_t> processes_where(const char* file, const Pleases& pleases) {
   return found;
 }
 
-/// By the folder's name: which folder it lies in depends on who logs in.
-std::vector<pid_t> processes_reported(const std::string& variable, const fs::path& folder) {
-  const auto tail = "/" + folder.filename().string();
-  return processes_where("environ", [&](const std::string& environment) {
-    auto begin = environment.find(variable + "=");
-    if (begin == environment.npos) return false;
-    return environment.substr(begin, environment.find('\0', begin) - begin).ends_with(tail);
-  });
-}
-
 }  // namespace
 
 std::vector<pid_t> processes_with(const std::string& text) {
   return processes_where("cmdline", [&](const std::string& words) { return words.contains(text); });
 }
 
+/// By the folder's name: which folder it lies in depends on who logs in.
 std::vector<pid_t> processes_of_job(const std::string& folder) {
-  return processes_reported("CUPEL_JOB", folder);
-}
-
-std::vector<pid_t> processes_around_job(const std::string& folder) {
-  return processes_reported("CUPEL_FOLDER", folder);
+  const auto tail = "/" + fs::path{folder}.filename().string();
+  return processes_where("environ", [&](const std::string& environment) {
+    const auto begin = environment.find("CUPEL_JOB=");
+    if (begin == environment.npos) return false;
+    return environment.substr(begin, environment.find('\0', begin) - begin).ends_with(tail);
+  });
 }
 
 }  // namespace cupel::testing

@@ -28,13 +28,19 @@ int version(Arguments) {
 }
 
 constexpr std::array kSubcommands{
-    Subcommand{
-        "start", "NAME --folder DIR --limit SECONDS [--spool-limit BYTES] -- COMMAND [ARGUMENT...]",
-        "starts a job that outlives this connection, unless it was started before", start_job},
+    Subcommand{"start",
+               "NAME --folder DIR --limit SECONDS [--spool-limit BYTES] [--input-bytes N] "
+               "-- COMMAND [ARGUMENT...]",
+               "starts a job that outlives this connection, unless it was started before",
+               start_job},
     Subcommand{"tail",
                "--folder DIR [--from BYTES] [--errors-from BYTES] [--wait SECONDS] [--most BYTES]",
                "how a job stands, and what it has said from there on", tail_job},
     Subcommand{"stop", "--folder DIR", "ends a job and all that it started", stop_job},
+    Subcommand{"tell", "--folder DIR < WORD",
+               "lays a word into the folder of a job that was started", tell_job},
+    Subcommand{"forget", "--folder DIR", "removes the folder of a job that does not run",
+               forget_job},
     Subcommand{"list", "[--base FOLDER]", "all jobs below a folder", list_jobs},
     Subcommand{"--version", "", "the program's version and that of its protocol", version},
     Subcommand{"facts", "", "one document of what this node is made of", facts},

@@ -19,5 +19,7 @@ inline constexpr int kDone = 0;
 inline constexpr int kFoundOutNothing = 2;
 inline constexpr int kUsage = 64;
 inline constexpr int kCannotWrite = 73;
+inline constexpr int kCutInput = 74;  // standard input ended before its end
+inline constexpr int kStillRunning = 75;
 
 }  // namespace cupel::agent

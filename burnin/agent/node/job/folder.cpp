@@ -1,12 +1,15 @@
 #include "burnin/agent/node/job/folder.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/enum_words.h"
@@ -82,6 +85,40 @@ std::string why_not_safe(const struct stat& found, bool ours) {
                      " that nobody else may write to");
 }
 
+Result<std::string> checked_folder(std::string_view folder) {
+  const auto levels = split(folder, '/');
+  bool plain = levels.size() >= 4 && levels.front().empty() && folder.size() < 4000;
+  for (std::size_t i = 1; i < levels.size(); ++i)
+    plain = plain && !levels[i].empty() && levels[i] != "." && levels[i] != "..";
+  if (plain && printable(folder) == folder) return std::string{folder};
+  return Error{Code::kInvalid, "--folder '" + printable(folder) +
+                                   "': an absolute path of three levels or more is due"};
+}
+
+/// A user who cannot have root's folder has one of his own.
+Result<std::string> in_own_home(std::string folder) {
+  constexpr std::string_view kOfRoot = "/var/lib/cupel-node/";
+  if (::geteuid() == 0 || !folder.starts_with(kOfRoot)) return folder;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home != '/')
+    return Error{Code::kFailed, "HOME names no folder: log in as root, or say sudo: true"};
+  return checked_folder(std::string{home} + "/.cupel-node/" + folder.substr(kOfRoot.size()));
+}
+
+/// Errors: kFailed: a link on the way is neither root's nor our own.
+Result<void> check_links(const std::string& path) {
+  for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const auto level = path.substr(0, end);
+    struct stat found{};
+    const bool is_link = ::lstat(level.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+    if (is_link && found.st_uid != 0 && found.st_uid != ::geteuid())
+      return Error{Code::kFailed,
+                   level + " is a symbolic link of user " + std::to_string(found.st_uid) +
+                       ". Find out who made it, set it right or remove it, and run this again"};
+    if (end == path.npos) return ok();
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Phase phase) { return enum_word<'-'>(phase); }
@@ -116,14 +153,16 @@ std::optional<Begun> begun(const std::string& folder) {
                number<std::uint64_t>(reported[2]).value_or(0)};
 }
 
-Result<std::string> checked_folder(std::string_view folder) {
-  const auto levels = split(folder, '/');
-  bool plain = levels.size() >= 4 && levels.front().empty() && folder.size() < 4000;
-  for (std::size_t i = 1; i < levels.size(); ++i)
-    plain = plain && !levels[i].empty() && levels[i] != "." && levels[i] != "..";
-  if (plain && printable(folder) == folder) return std::string{folder};
-  return Error{Code::kInvalid, "--folder '" + printable(folder) +
-                                   "': an absolute path of three levels or more is due"};
+Result<std::string> job_folder(std::string_view named) {
+  TRY(auto folder, checked_folder(named));
+  TRY(folder, in_own_home(std::move(folder)));
+  const auto parent = folder.substr(0, folder.rfind('/'));
+  const auto above = parent.substr(0, parent.rfind('/'));
+  char real[PATH_MAX];
+  if (::realpath(above.c_str(), real) == nullptr || above == real) return folder;
+  TRY(check_links(above));
+  const std::string_view place{real};
+  return std::string{place == "/" ? "" : place} + folder.substr(above.size());
 }
 
 Result<void> make_own_folder(const std::string& folder) {

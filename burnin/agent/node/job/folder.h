@@ -1,7 +1,8 @@
 #pragma once
-// A job's folder: what lies there, and what can be known from it. The same files as those of
-// orchestrator/ssh/job_script.h, so that a shell reads what we started.
+// A job's folder: what lies there, and what can be known from it. Earlier versions of Cupel let a
+// shell look after some jobs, which left no `job` and no `cgroup`: those are read and ended, too.
 //
+//   input       what the job reads on its standard input, where it has some
 //   started/    made before anything is started: whoever makes it, starts; nobody else does
 //   job         its name, its limit in seconds, and when it was started (seconds since 1970)
 //   boot        the node's boot id when it was started: another one now means that it is lost
@@ -15,6 +16,7 @@
 //   over/       made when the limit was reached; full/ when the spool was
 //   stopped/    made before it is ended by stop: whatever it leaves is no result then
 //   exit        the exit status; made last, whole, and on the disk
+//   word        what the controller last told the job; its stage looks for it
 #include <sys/types.h>
 
 #include <chrono>
@@ -51,8 +53,12 @@ struct Begun {
 };
 std::optional<Begun> begun(const std::string& folder);
 
-/// Absolute, three levels or more, without a way up, printable. Errors: kInvalid.
-Result<std::string> checked_folder(std::string_view folder);
+/// Where the folder that a command line names is on this node: absolute, three levels or more,
+/// without a way up, printable. Below /var/lib/cupel-node it is root's; any other user has it below
+/// .cupel-node of his home. Links above the folder of all jobs are followed (some systems keep /var
+/// elsewhere) where they are root's or our own; what they lead to is check_safe()'s to judge.
+/// Errors: kInvalid; kFailed: a link of another user, or no home.
+Result<std::string> job_folder(std::string_view named);
 
 /// Made, with all that lies above it; it and the one above it closed to everybody else (0700).
 /// Errors: kFailed; as check_safe().

@@ -59,11 +59,12 @@ void reset_signals() {
                          int err) {
   ::setsid();
   if (!control_group.empty()) join_control_group(control_group);
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  ::dup2(nothing, STDIN_FILENO);
+  const int input = ::open(order.input.c_str(), O_RDONLY | O_NOFOLLOW);
+  if (input < 0) ::_exit(126);
+  ::dup2(input, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
-  if (nothing > STDERR_FILENO) ::close(nothing);
+  if (input > STDERR_FILENO) ::close(input);
   write_score("0\n");
   reset_signals();
   set_environment(order);

@@ -18,8 +18,9 @@ struct Launched {
 };
 
 /// In a session of its own, in a control group where possible, in `work/` of the folder, with
-/// nothing on its standard input and CUPEL_JOB in its environment. A command that cannot be run
-/// says so on its standard error and ends with 126 or 127, as a shell's would. Errors: kFailed.
+/// the order's input on its standard input and CUPEL_JOB in its environment. A command that cannot
+/// be run says so on its standard error and ends with 126 or 127, as a shell's would. Errors:
+/// kFailed.
 Result<Launched> launch(const JobOrder& order);
 
 /// The kernel is asked to spare the calling process: a stage that fills the memory must not cost

@@ -60,7 +60,7 @@ int stop_job(Arguments arguments) {
   constexpr std::array kChoices{Choice{.name = "--folder", .kind = Choice::Kind::kText}};
   const auto options = Options::read(kChoices, arguments);
   if (!options) return print_error(options.error());
-  const auto reported = checked_folder(options->text("--folder"));
+  const auto reported = job_folder(options->text("--folder"));
   if (!reported) return print_error(reported.error());
   const auto& folder = *reported;
   const auto safe = check_safe(folder);

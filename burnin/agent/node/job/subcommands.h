@@ -8,6 +8,8 @@ namespace cupel::agent {
 int start_job(Arguments arguments);
 int tail_job(Arguments arguments);
 int stop_job(Arguments arguments);
+int tell_job(Arguments arguments);
+int forget_job(Arguments arguments);
 int list_jobs(Arguments arguments);
 
 /// Says what is wrong on standard error, and gives the exit status for it.

@@ -17,6 +17,7 @@ struct JobOrder {
   std::chrono::seconds limit{};
   std::uint64_t spool_limit = 0;  // bytes, of each stream
   std::vector<std::string> command{};
+  std::string input = "/dev/null";  // what the job reads
 };
 
 struct JobStarted {

@@ -45,7 +45,7 @@ struct Wanted {
 Result<Wanted> wanted_of(Arguments arguments) {
   TRY(const auto options, Options::read(kTailChoices, arguments));
   Wanted wanted;
-  TRY(wanted.folder, checked_folder(options.text("--folder")));
+  TRY(wanted.folder, job_folder(options.text("--folder")));
   wanted.out_from = options.count("--from");
   wanted.err_from = options.count("--errors-from");
   wanted.most = options.count("--most");
