@@ -126,7 +126,7 @@ TEST(Plan, OfSanitizeResetsTheBiosWhereItErasesAndIsAskedTo) {
   };
 
   EXPECT_EQ(steps_of({{"erase", "yes"}, {"bios", "reset"}}),
-            (std::vector<std::string>{"bios-reset", "power-cycle", "bios-verify"}));
+            (std::vector<std::string>{"bios-reset", "power-cycle", "bios-reset@verify"}));
   EXPECT_EQ(steps_of({{"bios", "reset"}}), std::vector<std::string>{});
   EXPECT_EQ(steps_of({{"erase", "yes"}}), std::vector<std::string>{});
 }
