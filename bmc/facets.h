@@ -123,6 +123,8 @@ struct Bios {
   /// Returns the attributes that this BMC takes only once the others are current: after the next
   /// boot they can be staged.
   Verb<std::vector<std::string>(BiosValues wanted)> stage{"stage BIOS settings"};
+  /// All of them to the maker's defaults, at the next boot. Harmless when repeated.
+  Verb<Protocol()> reset{"reset BIOS settings"};
 };
 
 /// Settings that a site wants the same on every machine. Setting one returns after reading it back.

@@ -81,7 +81,7 @@ class FallbackBmc final : public Bmc {
     fall_back(&Bmc::manager, &ManagementController::services, &ManagementController::enable_service,
               &ManagementController::reset, &ManagementController::clock,
               &ManagementController::set_clock);
-    fall_back(&Bmc::bios, &Bios::read, &Bios::stage);
+    fall_back(&Bmc::bios, &Bios::read, &Bios::stage, &Bios::reset);
     fall_back(&Bmc::settings, &Settings::bios_registry, &Settings::boot_order,
               &Settings::set_boot_order, &Settings::secure_boot, &Settings::set_secure_boot,
               &Settings::ntp, &Settings::set_ntp, &Settings::event_targets,

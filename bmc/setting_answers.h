@@ -16,8 +16,9 @@ namespace cupel::bmc {
 struct BiosRule {
   std::vector<std::string> allowed{};  // of an enumeration; empty: not reported, or no enumeration
   std::optional<double> least{}, most{};
-  bool read_only = false;  // now; a dependency may be why
-  bool immutable = false;  // for ever
+  bool read_only = false;            // now; a dependency may be why
+  bool immutable = false;            // for ever
+  std::optional<BiosValue> usual{};  // the maker's default; none: not reported
   friend bool operator==(const BiosRule&, const BiosRule&) = default;
 };
 

@@ -19,6 +19,10 @@ constexpr std::array<std::string_view, 2> kYesNo{"yes", "no"};
 constexpr std::array kSettings{ParameterRow{
     "verify", ParameterRow::Kind::word,
     "change nothing: after the restart, fail where a setting is not as wanted", "no", kYesNo}};
+constexpr std::array kBiosReset{
+    ParameterRow{"verify", ParameterRow::Kind::word,
+                 "change nothing: wait until a boot has reset it, and compare it with the defaults",
+                 "no", kYesNo}};
 constexpr std::array kFirmware{ParameterRow{
     "window", ParameterRow::Kind::text,
     "in UTC: begin no update that would not end in it, such as Sat 02:00 +6h; any: at any time",
@@ -127,6 +131,13 @@ constexpr std::array kRows{
                 .deadline = {.base = minutes{10}, .bmc_restart = 1},
                 .parameters = kSettings,
                 .facts = kSettingsFacts},
+    StepKindRow{.kind = StepKind::bios_reset,
+                .name = "bios-reset",
+                .summary = "set the BIOS to its maker's defaults at the next boot; restarts "
+                           "nothing",
+                .expected = {.base = seconds{30}},
+                .deadline = {.base = minutes{10}, .post = 1, .bmc_restart = 1},
+                .parameters = kBiosReset},
     StepKindRow{.kind = StepKind::boot_once,
                 .name = "boot-once",
                 .summary = "set where the next boot, and only that, comes from",

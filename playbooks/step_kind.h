@@ -17,6 +17,7 @@ enum class StepKind {
   bmc_facts,
   firmware,
   machine_settings,
+  bios_reset,
   boot_once,
   os,
   boot_ram,

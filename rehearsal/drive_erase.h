@@ -11,6 +11,7 @@ struct DriveErase {
   double takes = 0;     // seconds
   bool fails = false;   // where it has got to two fifths
   bool erased = false;  // by a format, which has no log
+  double slower = 1;    // so many times longer than such drives take; of all that are to come
 
   bool runs(double now) const { return action != 0 && now < began + span(); }
   bool is_done(double now) const { return action != 0 && !fails && !runs(now); }

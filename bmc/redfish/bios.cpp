@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kMostAttributes = 5000;
 constexpr std::size_t kMostJobs = 20;  // the newest; an iDRAC keeps hundreds
 constexpr std::string_view kApplyTime = "@Redfish.SettingsApplyTime";
+constexpr std::string_view kReset = "Actions/#Bios.ResetBios";
+constexpr std::size_t kLongestList = 200;  // bytes of words in an error
 
 /// The BIOS resource, and where the next boot's values are.
 struct Bios {
@@ -259,7 +261,36 @@ Task<Result<Names>> read_back(Client& client, Layout layout, Document system, Bi
   co_return Error{Code::kFailed, "the BMC accepted BIOS settings and did not keep: " + names};
 }
 
+/// What the action wants to hear; empty: nothing. AMI's ActionInfo lists one word, an iLO's
+/// documentation has its own. Errors: kUnsupported: other words.
+Result<std::string> reset_word(const std::vector<std::string>& allowed, const Rules& rules) {
+  constexpr std::array<std::string_view, 3> kKnown{"Reset", "default", "Default"};
+  if (allowed.empty()) return std::string{rules.bios_reset};
+  for (const auto word : kKnown)
+    if (std::ranges::find(allowed, word) != allowed.end()) return std::string{word};
+  std::string all;
+  for (const auto& word : allowed)
+    if (all.size() < kLongestList) all += (all.empty() ? "" : ", ") + printable(word);
+  return Error{Code::kUnsupported,
+               "Bios.ResetBios of this BMC wants one of these words, none of which is known: " +
+                   shortened(all, kLongestList)};
+}
+
 }  // namespace
+
+Task<Result<void>> reset_bios(Client& client, Layout layout, Document system, Deadline deadline) {
+  CO_TRY(const Bios bios, co_await read(client, layout, std::move(system), deadline));
+  auto action = action_at(bios.body, kReset);
+  if (!action) action = action_at(bios.settings.body, kReset);
+  if (!action) co_return Error{Code::kUnsupported, "this BMC offers no reset of its BIOS settings"};
+  CO_TRY(const auto allowed, co_await allowed_words(client, *action, "ResetType", deadline));
+  CO_TRY(const std::string word, reset_word(allowed, *layout.rules));
+  json::object body;
+  if (!word.empty()) body["ResetType"] = word;
+  const auto done = co_await act(client, action->target, std::move(body), deadline);
+  if (!done) co_return done.error();
+  co_return ok();
+}
 
 Task<Result<BiosSettings>> read_bios(Client& client, Layout layout, Document system,
                                      Deadline deadline) {

@@ -24,4 +24,9 @@ Task<Result<BiosRegistry>> read_bios_registry(Client& client, Layout layout, Doc
 Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout, Document system,
                                                   BiosValues wanted, Deadline deadline);
 
+/// Bios.ResetBios: returns when the BMC has accepted it, and the next boot does it. Errors:
+/// kUnsupported: this BMC has no such action, or asks for a word that is not known. Source:
+/// DSP0268, Bios, ResetBios.
+Task<Result<void>> reset_bios(Client& client, Layout layout, Document system, Deadline deadline);
+
 }  // namespace cupel::bmc::redfish

@@ -141,6 +141,16 @@ BiosValues over(BiosValues values, const BiosValues& more) {
   return values;
 }
 
+/// Some have an empty text, or null, for none.
+std::optional<BiosValue> usual_of(const json::value& entry) {
+  constexpr std::size_t kLongest = 1024;
+  const auto* value = find(entry, "DefaultValue");
+  auto usual = value == nullptr ? std::nullopt : bios_value_of(*value);
+  const auto* text = usual ? std::get_if<std::string>(&*usual) : nullptr;
+  if (text != nullptr && (text->empty() || text->size() > kLongest)) return std::nullopt;
+  return usual;
+}
+
 }  // namespace
 
 Task<Result<json::value>> read_bios_registry_file(Client& client, Layout layout, json::value bios,
@@ -181,7 +191,8 @@ BiosRegistry registry_in(const json::value& registry) {
     BiosRule rule{.least = number_at(entry, "LowerBound"),
                   .most = number_at(entry, "UpperBound"),
                   .read_only = immutable || flag_at(entry, "ReadOnly") == true,
-                  .immutable = immutable};
+                  .immutable = immutable,
+                  .usual = usual_of(entry)};
     const auto* value = find(entry, "Value");
     const auto* words = value == nullptr ? nullptr : value->if_array();
     for (std::size_t i = 0; words != nullptr && i < std::min(words->size(), kMostWords); ++i)

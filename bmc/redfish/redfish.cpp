@@ -109,6 +109,7 @@ class RedfishBmc final : public Bmc {
     assign(media.eject, "eject media", eject_media);
     assign(bios.read, "BIOS settings", read_bios);
     assign(bios.stage, "stage BIOS settings", stage_bios);
+    assign(bios.reset, "reset the BIOS settings", reset_bios);
     assign(console.ways, "console", read_console_ways);
   }
 

@@ -111,6 +111,7 @@ constexpr std::array kRules{
           .password = {.shortest = 8, .longest = 39},
           .event_logs = kHpeLogs,
           .console_command = "vsp",
+          .bios_reset = "default",
           .ntp = {.link = "Oem/Hpe/Links/DateTimeService", .servers = "StaticNTPServers"},
           .syslog = {.object = "Oem/Hpe",
                      .host = "RemoteSyslogServer",

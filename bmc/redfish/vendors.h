@@ -129,6 +129,8 @@ struct Rules {
   std::span<const std::string_view> event_logs{};
   /// What opens the serial console after an SSH login, where no resource tells.
   std::string_view console_command{};
+  /// ResetType of Bios.ResetBios, where no resource tells that the action wants one.
+  std::string_view bios_reset{};
   /// Where the settings resource of the BIOS names the queue of jobs that apply it.
   std::string_view job_queue{};
   NtpPlace ntp{};

@@ -1,5 +1,6 @@
 // `cupel settings`: how machines' settings stand beside what their profiles want, and setting them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "orchestrator/cli/bmc_ask.h"
@@ -7,6 +8,7 @@
 #include "orchestrator/cli/table.h"
 #include "orchestrator/settings/converge.h"
 #include "orchestrator/settings/settings_json.h"
+#include "orchestrator/steps/settings_before.h"
 
 namespace cupel::cli {
 namespace {
@@ -15,11 +17,6 @@ using inventory::Node;
 using inventory::Profile;
 using settings::SettingsPlan;
 using settings::SettingState;
-
-Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, Deadline deadline) {
-  CO_TRY(const auto reported, co_await settings::read_settings(bmc, profile, deadline));
-  co_return settings::plan_settings(profile, reported);
-}
 
 std::string effect_of(const settings::SettingItem& item) {
   if (item.state == SettingState::refused) return "refused: " + item.refusal;
@@ -57,16 +54,31 @@ Answer answer_of(const SettingsPlan& plan) {
   return {std::move(text), std::move(object)};
 }
 
-Task<Result<Answer>> plan(bmc::Bmc& bmc, const Profile& profile, Deadline deadline) {
-  CO_TRY(const SettingsPlan now, co_await look(bmc, profile, deadline));
-  co_return answer_of(now);
+/// What a verb works with.
+struct SettingsPlace {
+  Connections& connections;
+  const Node& node;
+  bmc::Bmc& bmc;
+
+  const Profile& profile() const { return connections.inventory().profile_of(node); }
+};
+
+Task<Result<Answer>> show_plan(SettingsPlace place, Deadline deadline) {
+  CO_TRY(const auto now, co_await settings::look_at_settings(place.bmc, place.profile(), deadline));
+  co_return answer_of(now.plan);
 }
 
-Task<Result<Answer>> apply(bmc::Bmc& bmc, const Profile& profile, Deadline deadline) {
-  CO_TRY(const SettingsPlan before, co_await look(bmc, profile, deadline));
+Task<Result<Answer>> apply_all(SettingsPlace place, Deadline deadline) {
+  CO_TRY(const auto seen,
+         co_await settings::look_at_settings(place.bmc, place.profile(), deadline));
+  const auto& before = seen.plan;
   if (before.is_as_wanted()) co_return answer_of(before);
-  CO_TRY(co_await settings::apply_settings(bmc, before, deadline));
-  CO_TRY(const SettingsPlan after, co_await look(bmc, profile, deadline));
+  CO_TRY(steps::keep_settings_before(place.connections.store(), place.node.name, before,
+                                     seen.reported));
+  CO_TRY(co_await settings::apply_settings(place.bmc, before, deadline));
+  CO_TRY(const auto seen_after,
+         co_await settings::look_at_settings(place.bmc, place.profile(), deadline));
+  const auto& after = seen_after.plan;
   if (after.has(SettingState::differs))
     co_return Error{Code::kFailed, "the BMC accepted the settings, and " +
                                        settings::described(after, SettingState::differs)};
@@ -75,27 +87,86 @@ Task<Result<Answer>> apply(bmc::Bmc& bmc, const Profile& profile, Deadline deadl
   co_return answer;
 }
 
-using Act = Task<Result<Answer>> (*)(bmc::Bmc&, const Profile&, Deadline);
+using Act = Task<Result<Answer>> (*)(SettingsPlace, Deadline);
 
 Task<Result<Answer>> in_a_session(Act act, Connections& connections, const Node& node,
                                   Deadline deadline) {
-  const auto& profile = connections.inventory().profile_of(node);
-  if (!settings::wants_settings(profile))
-    co_return Answer{"profile " + profile.name + " wants no settings",
-                     {{"as_wanted", true}, {"settings", boost::json::array{}}}};
   const auto bmc = connections.bmc(node);
-  auto answer = co_await act(*bmc, profile, deadline);
+  const SettingsPlace place{connections, node, *bmc};
+  auto answer = co_await act(place, deadline);
   co_await bmc->log_out();
   co_return answer;
 }
 
+Task<Result<Answer>> by_profile(Act act, Connections& connections, const Node& node,
+                                Deadline deadline) {
+  const auto& profile = connections.inventory().profile_of(node);
+  if (!settings::wants_settings(profile))
+    co_return Answer{"profile " + profile.name + " wants no settings",
+                     {{"as_wanted", true}, {"settings", boost::json::array{}}}};
+  co_return co_await in_a_session(act, connections, node, deadline);
+}
+
+/// Texts of what is set back, and of what is not.
+Answer restored(const settings::SettingsSnapshot& before) {
+  const auto names = settings::names_in(before);
+  const bool boots = !before.bios.empty() || before.boot_order || before.secure_boot;
+  auto text = fmt::format("{} settings set back: {}{}\n", names.size(), fmt::join(names, ", "),
+                          boots ? "; the next boot applies those of the machine" : "");
+  for (const auto& left : before.left) text += "not set back: " + left + "\n";
+  return {std::move(text),
+          {{"settings", boost::json::value_from(names)},
+           {"needs_restart", boots},
+           {"left", boost::json::value_from(before.left)}}};
+}
+
+/// Dropped only once all of it is set back: what a BMC refused is tried again by the next one.
+Task<Result<Answer>> set_back(SettingsPlace place, Deadline deadline) {
+  auto& store = place.connections.store();
+  CO_TRY(const auto before, steps::settings_before(store, place.node.name));
+  if (!before)
+    co_return Answer{"nothing to set back: Cupel has set nothing here, or it was set back",
+                     {{"settings", boost::json::array{}}}};
+  const auto back = settings::plan_back(*before);
+  CO_TRY(co_await settings::apply_settings(place.bmc, back, deadline));
+  CO_TRY(steps::drop_settings_before(store, place.node.name));
+  co_return restored(*before);
+}
+
+Task<Result<Answer>> forget_before(Connections& connections, const Node& node) {
+  auto& store = connections.store();
+  CO_TRY(steps::drop_settings_before(store, node.name));
+  co_return Answer{"what its settings were is forgotten; the machine was not asked",
+                   {{"settings", boost::json::array{}}}};
+}
+
+OptionRow nodes_option(const BmcCommand& command) {
+  return {"NODES", &command.asked->nodes, "as with run --nodes", kRequired};
+}
+
 CommandRow verb_command(const BmcCommand& command, const char* name, const char* summary, Act act) {
   CommandRow row{name, summary};
-  row.options = {{"NODES", &command.asked->nodes, "as with run --nodes", kRequired}};
+  row.options = {nodes_option(command)};
   row.run = [command, act] {
     return ask_over_connections(
         command, [act](Connections& connections, const Node& node, Deadline deadline) {
-          return in_a_session(act, connections, node, deadline);
+          return by_profile(act, connections, node, deadline);
+        });
+  };
+  return row;
+}
+
+CommandRow set_back_command(const BmcCommand& command) {
+  auto forgets = std::make_shared<bool>(false);
+  CommandRow row{"restore", "set back what settings were before Cupel set them"};
+  row.options = {nodes_option(command),
+                 {"--forget", forgets.get(),
+                  "set nothing: forget what they were, as of a machine that was replaced"}};
+  row.run = [command, forgets] {
+    return ask_over_connections(
+        command, [forgets](Connections& connections, const Node& node, Deadline deadline) {
+          return *forgets ? forget_before(connections, node)
+                          : in_a_session(set_back, connections, node, deadline);
         });
   };
   return row;
@@ -110,6 +181,7 @@ CommandRow settings_command(Context& context) {
       "Examples: cupel settings plan rack:a01\n"
       "          cupel settings plan a01-n07 --json\n"
       "          cupel settings apply a01-n07\n"
+      "          cupel settings restore a01-n07\n"
       "BIOS settings, boot order and secure boot take effect at the next boot: restart the node,\n"
       "then plan again. To restart and verify in one run: cupel run settings --nodes rack:a01.\n"
       "Exit codes: 0 all answered, 1 some did not, 2 the input is wrong (nothing was asked),\n"
@@ -124,9 +196,12 @@ CommandRow settings_command(Context& context) {
        {.range = NumberRange{1, 4096}}},
       json_flag(context)};
   row.subcommands = {
-      verb_command(settings, "plan", "what differs, and what would be set; changes nothing", plan),
+      verb_command(settings, "plan", "what differs, and what would be set; changes nothing",
+                   show_plan),
       verb_command(settings, "apply",
-                   "set what differs; what the machine refuses is named, the rest is set", apply)};
+                   "set what differs; what the machine refuses is named, the rest is set",
+                   apply_all),
+      set_back_command(settings)};
   return row;
 }
 

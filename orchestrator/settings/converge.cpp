@@ -155,6 +155,13 @@ Task<Result<ReportedSettings>> read_settings(bmc::Bmc& bmc, const inventory::Pro
   co_return reported;
 }
 
+Task<Result<SettingsLook>> look_at_settings(bmc::Bmc& bmc, const inventory::Profile& profile,
+                                            Deadline deadline) {
+  CO_TRY(auto reported, co_await read_settings(bmc, profile, deadline));
+  auto plan = plan_settings(profile, reported);
+  co_return SettingsLook{std::move(reported), std::move(plan)};
+}
+
 Task<Result<void>> apply_settings(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {
   Refusals refusals;
   if (plan.has(SettingState::refused))

@@ -16,6 +16,15 @@ bool wants_settings(const inventory::Profile& profile);
 Task<Result<ReportedSettings>> read_settings(bmc::Bmc& bmc, const inventory::Profile& profile,
                                              Deadline deadline);
 
+struct SettingsLook {
+  ReportedSettings reported{};
+  SettingsPlan plan{};
+};
+
+/// read_settings(), and what is to be done. Errors: as read_settings().
+Task<Result<SettingsLook>> look_at_settings(bmc::Bmc& bmc, const inventory::Profile& profile,
+                                            Deadline deadline);
+
 /// Sets what the plan names; each verb reads back what it set. Network services come last. What is
 /// refused keeps nothing else from being set. A try after one that broke off begins with a new
 /// plan. Errors: kInvalid, or as the verbs, naming all that was not set: the others are; what is

@@ -98,7 +98,7 @@ bool disturbs_an_update(playbooks::StepKind kind) {
   using enum playbooks::StepKind;
   return kind == power_on || kind == power_off || kind == power_cycle || kind == os ||
          kind == boot_ram || kind == node_firmware || kind == bmc_password ||
-         kind == machine_settings;
+         kind == machine_settings || kind == bios_reset;
 }
 
 /// Nothing where the step may begin: a machine that is being written is left alone, whoever began

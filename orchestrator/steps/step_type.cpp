@@ -16,6 +16,7 @@ std::span<const StepType> step_types() {
       kinds::audit(),       kinds::verdict(),          kinds::hand_off(),
       kinds::approval(),    kinds::machine_settings(), kinds::os(),
       kinds::boot_ram(),    kinds::node_firmware(),    kinds::slurm_job(),
+      kinds::bios_reset(),
   };
   return kTypes;
 }

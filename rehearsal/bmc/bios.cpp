@@ -20,6 +20,12 @@ Bios::Bios(std::string_view vendor) : rows_{&bios_attributes(vendor)} {
   for (const auto& attribute : *rows_) current_[attribute.name] = attribute.usual;
 }
 
+void Bios::boot_reset() {
+  if (!std::exchange(resets_, false)) return;
+  pending_.clear();
+  for (const auto& attribute : *rows_) current_[attribute.name] = attribute.usual;
+}
+
 bool Bios::is_read_only(const BiosAttribute& attribute) const {
   const auto& depends = attribute.depends;
   return attribute.read_only || (depends && !is(current_.at(depends->attribute), depends->value));

@@ -46,7 +46,14 @@ class Bios {
   bool is_read_only(const BiosAttribute& attribute) const;
   const std::vector<BiosAttribute>& attributes() const { return *rows_; }
   void stage(const json::object& attributes);
-  void forget() { pending_.clear(); }
+  void forget() {
+    pending_.clear();
+    resets_ = false;
+  }
+  /// The next boot makes all of it what it was when it left its maker.
+  void reset() { resets_ = true; }
+  /// The machine has booted: what reset() has asked for.
+  void boot_reset();
   /// It has that value now, as text, whoever set it. Nothing where there is no such attribute.
   void spoil(std::string_view name, std::string_view value);
   /// The machine has booted. What depends on an attribute that this changes becomes what that sets.
@@ -55,6 +62,7 @@ class Bios {
  private:
   const std::vector<BiosAttribute>* rows_;
   json::object current_, pending_;
+  bool resets_ = false;
 };
 
 }  // namespace cupel::rehearsal

@@ -36,6 +36,7 @@ std::vector<Route> routes_of(const BmcView& view) {
       {"POST", system + "/Actions/ComputerSystem.Reset", &reset_system},
       {"PATCH", system, &patch_system},
       {"PATCH", view.bios_settings(), &patch_bios},
+      {"POST", view.bios() + "/Actions/Bios.ResetBios", &reset_bios},
       {"POST", manager + "/Actions/Manager.Reset", &restart_manager},
       {"PATCH", manager, &patch_manager},
       {"PATCH", manager + "/NetworkProtocol", &patch_protocols},

@@ -57,6 +57,7 @@ HttpResponse patch_boot_settings(Change& change);
 HttpResponse patch_boot_order(Change& change);
 HttpResponse patch_secure_boot(Change& change);
 HttpResponse patch_bios(Change& change);
+HttpResponse reset_bios(Change& change);
 HttpResponse create_job(Change& change);
 HttpResponse insert_media(Change& change);
 HttpResponse eject_media(Change& change);

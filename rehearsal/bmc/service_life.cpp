@@ -92,6 +92,7 @@ void BmcService::take_settings() {
     state_.firmware.forget();
     return;
   }
+  state_.bios.boot_reset();
   if (committed || !state_.behavior.bios.by_job) state_.bios.apply();
   state_.firmware.apply();
 }

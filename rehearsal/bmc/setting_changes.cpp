@@ -118,6 +118,16 @@ HttpResponse patch_bios(Change& change) {
   return by_job && at_reset ? new_job(change, 202) : HttpResponse{.status = 204};
 }
 
+HttpResponse reset_bios(Change& change) {
+  if (lacks_licence(change)) return not_licensed();
+  const auto wanted = change.state.behavior.bios.reset_word;
+  const auto* word = change.body.if_contains("ResetType");
+  const bool right = word && word->is_string() && std::string_view{word->as_string()} == wanted;
+  if (!wanted.empty() && !right) return missing_parameter("ResetBios", "ResetType");
+  change.state.bios.reset();
+  return {.status = 204};
+}
+
 HttpResponse create_job(Change& change) {
   const auto* target = change.body.if_contains("TargetSettingsURI");
   if (!target || !target->is_string()) return missing_parameter("Jobs", "TargetSettingsURI");

@@ -50,13 +50,13 @@ void add_dependencies(json::array& rows, const BiosAttribute& attribute) {
                                  "CurrentValue", json::value(setting.becomes)));
 }
 
-json::object row_of(const Bios& bios, const BiosAttribute& attribute) {
+json::object row_of(const Bios& bios, const BiosAttribute& attribute, bool names_default) {
   json::object row{{"AttributeName", attribute.name},
                    {"DisplayName", attribute.name},
                    {"Type", name_of(attribute.type)},
                    {"ReadOnly", bios.is_read_only(attribute)},
                    {"ResetRequired", true}};
-  if (attribute.usual != json::value("")) row["DefaultValue"] = attribute.usual;
+  if (names_default && attribute.usual != json::value("")) row["DefaultValue"] = attribute.usual;
   if (attribute.type == BiosAttribute::Type::choice) {
     json::array values;
     for (const auto choice : attribute.choices)
@@ -84,7 +84,7 @@ void add_registry(ResourceTree& tree, const BmcView& view) {
                            kRegistry, "BIOS Attribute Registry");
   json::array rows, dependencies;
   for (const auto& attribute : view.state.bios.attributes()) {
-    rows.push_back(row_of(view.state.bios, attribute));
+    rows.push_back(row_of(view.state.bios, attribute, view.behavior().bios.names_defaults));
     add_dependencies(dependencies, attribute);
   }
   registry["Language"] = "en";
@@ -126,6 +126,24 @@ json::object account(const BmcView& view, const std::string& path, const std::st
   return one;
 }
 
+void add_bios_reset(ResourceTree& tree, const BmcView& view, json::object& bios) {
+  json::object reset{{"target", view.bios() + "/Actions/Bios.ResetBios"}};
+  const auto& behavior = view.behavior().bios;
+  if (behavior.tells_reset_word) {
+    const auto path = view.bios() + "/ResetBiosActionInfo";
+    reset["@Redfish.ActionInfo"] = path;
+    auto info =
+        resource(path, "#ActionInfo.v1_1_2.ActionInfo", "ResetBiosAction", "ResetBiosAction");
+    info["Parameters"] =
+        json::array{{{"AllowableValues", json::array{json::value(behavior.reset_word)}},
+                     {"DataType", "String"},
+                     {"Name", "ResetType"},
+                     {"Required", true}}};
+    tree[path] = std::move(info);
+  }
+  bios["Actions"] = json::object{{"#Bios.ResetBios", std::move(reset)}};
+}
+
 }  // namespace
 
 void add_bios(ResourceTree& tree, const BmcView& view) {
@@ -142,6 +160,7 @@ void add_bios(ResourceTree& tree, const BmcView& view) {
   bios["@Redfish.Settings"] = {{"@odata.type", "#Settings.v1_3_0.Settings"},
                                {"SettingsObject", link(settings_path + slash)},
                                {"SupportedApplyTimes", json::array{"OnReset"}}};
+  add_bios_reset(tree, view, bios);
   auto settings = resource(settings_path, "#Bios.v1_1_0.Bios", behavior.layout.bios_settings,
                            "BIOS Configuration Pending Settings");
   settings["@odata.id"] = settings_path + slash;

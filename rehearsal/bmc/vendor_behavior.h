@@ -136,6 +136,9 @@ struct BiosBehavior {
   bool by_job = false;         // Dell: what is pending waits for a job
   bool shows_pending = false;  // as if it were current
   bool needs_licence = false;
+  std::string_view reset_word{};  // ResetType that Bios.ResetBios wants; empty: none
+  bool tells_reset_word = false;  // in an ActionInfo
+  bool names_defaults = true;     // in the registry
 };
 
 struct ConnectionBehavior {

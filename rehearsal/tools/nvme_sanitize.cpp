@@ -97,8 +97,9 @@ Task<int> start_sanitize(ProcessPtr process, Drive drive, std::string word) {
                                "while a sanitize operation is in progress(0x401d)");
   erase = {.action = action,
            .began = process->now(),
-           .takes = action == kCryptoErase ? kCryptoSeconds : kBlockSeconds,
-           .fails = fault_now(machine, FaultKind::nvme_sanitize_fails, drive.name) != nullptr};
+           .takes = erase.slower * (action == kCryptoErase ? kCryptoSeconds : kBlockSeconds),
+           .fails = fault_now(machine, FaultKind::nvme_sanitize_fails, drive.name) != nullptr,
+           .slower = erase.slower};
   lose_system(machine, drive);
   co_return 0;
 }

@@ -59,6 +59,23 @@ TEST(BiosRegistry, IsMissedOnlyForItsChecks) {
   EXPECT_EQ(unknown.error().code, Code::kInvalid);
 }
 
+TEST(BiosRegistry, NamesTheMakersDefaultsWhereItHasThem) {
+  const json::value file = {
+      {"RegistryEntries",
+       {{"Attributes",
+         {{{"AttributeName", "Delay"}, {"Type", "Integer"}, {"DefaultValue", 3}},
+          {{"AttributeName", "Boot"}, {"Type", "Enumeration"}, {"DefaultValue", "Uefi"}},
+          {{"AttributeName", "Name"}, {"Type", "String"}, {"DefaultValue", ""}},
+          {{"AttributeName", "Egm"}, {"Type", "Boolean"}, {"DefaultValue", nullptr}}}}}}};
+
+  const auto rules = redfish::registry_in(file).rules;
+
+  EXPECT_EQ(rules.at("Delay").usual, BiosValue{std::int64_t{3}});
+  EXPECT_EQ(rules.at("Boot").usual, BiosValue{std::string{"Uefi"}});
+  EXPECT_EQ(rules.at("Name").usual, std::nullopt);
+  EXPECT_EQ(rules.at("Egm").usual, std::nullopt);
+}
+
 class Bios : public Acting {
  protected:
   void SetUp() override {
@@ -95,6 +112,18 @@ class Bios : public Acting {
     run(bmc->log_out());
     return reported;
   }
+  /// Of a BIOS whose action says this besides its target.
+  Result<Protocol> reset(const char* manufacturer, const json::object& more) {
+    become_one_of(manufacturer, {});
+    json::object action{{"target", std::string{kBios} + "/Actions/Bios.ResetBios"}};
+    for (const auto& entry : more) action[entry.key()] = entry.value();
+    server.set(kBios, json::value{{"Attributes", {{"Boot", "Bios"}, {"Delay", 5}}},
+                                  {"Actions", {{"#Bios.ResetBios", action}}}});
+    const auto bmc = open();
+    auto done = run(bmc->bios.reset(soon()));
+    run(bmc->log_out());
+    return done;
+  }
   void refuse(const std::string& id, const std::string& text) {
     server.misbehave(
         {.method = "PATCH", .path = kSettings, .status = 400, .body = test::refusal(id, text)});
@@ -125,6 +154,40 @@ class Bios : public Acting {
   static BiosValues both() { return {{"Boot", std::string{"Uefi"}}, {"Delay", std::int64_t{7}}}; }
   static BiosValues uefi() { return {{"Boot", std::string{"Uefi"}}}; }
 };
+
+TEST_F(Bios, ResetsByTheWordThatTheActionOrItsVendorWants) {
+  const auto info = std::string{kBios} + "/ResetBiosActionInfo";
+  const json::object parameter{{"Name", "ResetType"}, {"AllowableValues", json::array{"Reset"}}};
+  server.set(info, json::value{{"Parameters", json::array{parameter}}});
+
+  const auto plain = reset("Contoso", {});
+  const auto ami = reset("Contoso", {{"@Redfish.ActionInfo", info}});
+  const auto ilo = reset("HPE", {});
+
+  ASSERT_TRUE(plain) << plain.error().what;
+  ASSERT_TRUE(ami) << ami.error().what;
+  ASSERT_TRUE(ilo) << ilo.error().what;
+  EXPECT_THAT(machine.actions,
+              ElementsAre("Bios.ResetBios {}", R"(Bios.ResetBios {"ResetType":"Reset"})",
+                          R"(Bios.ResetBios {"ResetType":"default"})"));
+}
+
+TEST_F(Bios, IsNotResetWhereTheBmcHasNoSuchActionOrOnlyUnknownWords) {
+  const auto unknown =
+      reset("Contoso", {{"ResetType@Redfish.AllowableValues", json::array{"Factory"}}});
+  become_one_of("Contoso", {});
+  const auto bmc = open();
+  const auto none = run(bmc->bios.reset(soon()));
+  run(bmc->log_out());
+
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, Code::kUnsupported);
+  EXPECT_THAT(unknown.error().what, HasSubstr("none of which is known: Factory"));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Code::kUnsupported);
+  EXPECT_THAT(none.error().what, HasSubstr("this BMC offers no reset of its BIOS settings"));
+  EXPECT_THAT(machine.actions, ElementsAre());
+}
 
 TEST_F(Bios, StagesAllInOneRequest) {
   const auto done = stage({{"Boot", std::string{"Uefi"}}, {"Delay", std::string{"7"}}});

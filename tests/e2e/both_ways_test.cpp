@@ -167,6 +167,7 @@ const std::vector<Row>& rows() {
       {"cupel serve", indifferent, {"serve nonsense"}},
       {"cupel settings apply", indifferent, {"settings apply n9"}},
       {"cupel settings plan", indifferent, {"settings plan n9"}},
+      {"cupel settings restore", indifferent, {"settings restore n9"}},
       {"cupel slurm conf", indifferent, {"slurm conf"}},
       {"cupel verify", indifferent, {"verify FOLDER/none --key FOLDER/none"}},
   };

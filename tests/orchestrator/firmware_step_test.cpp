@@ -480,7 +480,7 @@ TEST_F(FirmwareStep, WhatWouldDisturbAnUpdateWaitsForItOfWhateverNodeOfTheBmc) {
   NodeSteps steps{environment()};
   for (const auto kind :
        {StepKind::power_cycle, StepKind::os, StepKind::boot_ram, StepKind::node_firmware,
-        StepKind::bmc_password, StepKind::machine_settings})
+        StepKind::bmc_password, StepKind::machine_settings, StepKind::bios_reset})
     for (const auto* held : {"n0", "n1"}) {
       ASSERT_TRUE(store::hold_power(*store_, held, {"bmc 1.2", now() + 1h}));
       playbooks::PlannedStep step;

@@ -142,6 +142,28 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
   }
 }
 
+TEST(Plan, OfSanitizeResetsTheBiosWhereItErasesAndIsAskedTo) {
+  const auto steps_of = [](const Arguments& arguments) {
+    std::vector<Problem> problems;
+    const auto playbook = load_playbook("sanitize", problems, arguments);
+    EXPECT_TRUE(playbook) << to_string(problems);
+    std::vector<std::string> names;
+    if (!playbook) return names;
+    const auto made = planned(*playbook, shipped_profile("dgx-h100", problems));
+    EXPECT_TRUE(made.plan) << made.reported();
+    if (!made.plan) return names;
+    for (const auto& step : *made.plan->nodes[0].steps)
+      if (step.kind == StepKind::bios_reset || step.kind == StepKind::power_cycle)
+        names.push_back(step.name);
+    return names;
+  };
+
+  EXPECT_EQ(steps_of({{"erase", "yes"}, {"bios", "reset"}}),
+            (std::vector<std::string>{"bios-reset", "power-cycle", "bios-reset@verify"}));
+  EXPECT_EQ(steps_of({{"bios", "reset"}}), std::vector<std::string>{});
+  EXPECT_EQ(steps_of({{"erase", "yes"}}), std::vector<std::string>{});
+}
+
 TEST(Plan, OfOsPassesEachOfItsStepsParametersOn) {
   std::vector<Problem> problems;
   const Arguments arguments{{"wipe", "yes"},

@@ -9,6 +9,7 @@ StepType slurm_drain();
 StepType slurm_hold();
 StepType bmc_facts();
 StepType bmc_clear();
+StepType bios_reset();
 StepType firmware();
 StepType machine_settings();
 StepType boot_once();

@@ -13,6 +13,7 @@
 #include "orchestrator/settings/settings_json.h"
 #include "orchestrator/steps/bmc_session.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/settings_before.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
 
@@ -45,18 +46,21 @@ std::string left_out(const SettingsPlan& plan) {
 }
 
 Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, const StepRequest& request) {
-  CO_TRY(const auto reported, co_await settings::read_settings(bmc, profile, request.deadline));
-  co_return settings::plan_settings(profile, reported);
+  CO_TRY(auto seen, co_await settings::look_at_settings(bmc, profile, request.deadline));
+  co_return std::move(seen.plan);
 }
 
-Task<Result<StepEnd>> set(bmc::Bmc& bmc, const Profile& profile, const StepRequest& request) {
+Task<Result<StepEnd>> set(StepEnvironment& environment, bmc::Bmc& bmc, const Profile& profile,
+                          const StepRequest& request) {
   request.waiting("the BMC's settings");
-  CO_TRY(const SettingsPlan before, co_await look(bmc, profile, request));
+  CO_TRY(const auto seen, co_await settings::look_at_settings(bmc, profile, request.deadline));
+  const auto& before = seen.plan;
   if (before.is_as_wanted())
     co_return done(fmt::format("{} settings as wanted{}", before.count(SettingState::as_wanted),
                                left_out(before)),
                    found_in(before));
   if (before.has(SettingState::differs) || before.has(SettingState::refused)) {
+    CO_TRY(keep_settings_before(environment.store, request.node.name, before, seen.reported));
     CO_TRY(co_await settings::apply_settings(bmc, before, request.deadline));
   }
   CO_TRY(const SettingsPlan after, co_await look(bmc, profile, request));
@@ -124,7 +128,8 @@ Task<Result<StepEnd>> perform_machine_settings(StepEnvironment& environment,
   const auto said = request.step.with.find("verify");
   const bool verifies = said != request.step.with.end() && said->second == "yes";
   const auto verb = [&](bmc::Bmc& bmc, const StepRequest& asked) {
-    return verifies ? verify(environment, bmc, profile, asked) : set(bmc, profile, asked);
+    return verifies ? verify(environment, bmc, profile, asked)
+                    : set(environment, bmc, profile, asked);
   };
   co_return co_await with_bmc(environment, request, verb);
 }

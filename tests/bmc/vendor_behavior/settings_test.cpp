@@ -174,6 +174,28 @@ TEST_P(VendorBehaviorOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore)
   for (const auto& [name, value] : wanted) EXPECT_EQ(after->current.at(name), value) << name;
 }
 
+TEST_P(VendorBehaviorOfSettings, ResetsItsBiosSettingsAtTheNextBootAndNotBefore) {
+  const auto virtualization = [&] {
+    const auto reported = bios();
+    return reported ? reported->current.at("ProcVirtualization") : BiosValue{reported.error().what};
+  };
+  ASSERT_TRUE(stage({{"ProcVirtualization", std::string{"Disabled"}}}));
+  ASSERT_TRUE(server().boot());
+
+  const auto reset = with_bmc([](Bmc& bmc) { return bmc.bios.reset(soon()); });
+  const auto again = with_bmc([](Bmc& bmc) { return bmc.bios.reset(soon()); });
+  const auto before = virtualization();
+  server().on([](rehearsal::Machine& running, auto&) {
+    return running.press(rehearsal::Reset::force_off);
+  });
+  ASSERT_TRUE(server().boot());
+
+  ASSERT_TRUE(reset) << reset.error().what;
+  EXPECT_TRUE(again) << "idempotent: " << again.error().what;
+  EXPECT_EQ(before, BiosValue{std::string{"Disabled"}});
+  EXPECT_EQ(virtualization(), BiosValue{std::string{"Enabled"}});
+}
+
 TEST_P(VendorBehaviorOfSettings, NamesEveryWrongBiosSettingAtOnce) {
   const BiosValues wanted{{"BootMod", std::string{"Uefi"}},
                           {"BootMode", std::string{"Maybe"}},

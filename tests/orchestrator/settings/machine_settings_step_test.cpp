@@ -6,6 +6,7 @@
 #include "inventory/model.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/settings/converge.h"
+#include "orchestrator/steps/settings_before.h"
 #include "orchestrator/steps/step_type.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -144,6 +145,20 @@ TEST_P(MachineSettings, AreSetAndTrueAfterTheNextBoot) {
   EXPECT_EQ(verified.outcome, Outcome::done) << verified.detail;
   EXPECT_EQ(later.outcome, Outcome::done) << later.detail;
   EXPECT_EQ(pending(later), "no");
+}
+
+TEST_P(MachineSettings, AreKeptAsTheyWereBeforeTheFirstOneIsSet) {
+  step();
+  profile().bios = {{.attribute = "BootMode", .value = "Uefi"}};
+  step();
+
+  const auto before = settings_before(*store, "n1");
+
+  ASSERT_TRUE(before) << before.error().what;
+  ASSERT_TRUE(*before);
+  EXPECT_EQ((*before)->bios.at("BootMode"), bmc::BiosValue{std::string{"Uefi"}});
+  ASSERT_TRUE(drop_settings_before(*store, "n1"));
+  EXPECT_EQ(*settings_before(*store, "n1"), std::nullopt);
 }
 
 TEST_P(MachineSettings, ThatABootDropsFailTheVerification) {
