@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "inventory/check_files.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_slurm.h"
