@@ -260,7 +260,7 @@ void add_memory(Rules& rules) {
       rules,
       numbers({"gpu.remap.failed", "gpu.ecc.sram_threshold", "gpu.ecc.*", "gpu.remap.pending"}),
       gpus(kXids, Sourced::a_number, {48, 63, 64, 94, 95}));
-  ladder(rules, {"gpu.xid", "kernel.xid", "gpu.reset_required"});
+  ladder(rules, {"gpu.xid", "kernel.xid", "gpu.reset_required", "gpu.reset.needed"});
   const Words dimm{"edac.uncorrected", "edac.uncorrected.new", "memory.uncorrected",
                    "edac.corrected", "memory.corrected"};
   ladder(rules, dimm, "dimm*");

@@ -16,6 +16,7 @@
 #include "burnin/fabric/pair_stage.h"
 #include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
+#include "burnin/gpu/gpu_reset.h"
 #include "burnin/memory/memory.h"
 #include "burnin/network/roce.h"
 #include "burnin/network/tcp_pair.h"
@@ -53,6 +54,7 @@ std::span<const Stage> stages() {
       p2p(),
       collective(),
       train(),
+      gpu_reset(),
       // Tools that users have.
       dcgm_diag(),
       nvbandwidth(),

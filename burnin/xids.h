@@ -144,6 +144,20 @@ inline constexpr std::array kFormerXids{
     Xid{125, true, "InfoROM file system failure"},
 };
 
+/// Answered by a reset of the GPU, where it says so alone: immediate action RESET_GPU, and 48,
+/// whose workflow is a reset. Not 64: a row that could not be remapped is not mended by it (NVIDIA
+/// GPU memory error management: a failed remap qualifies for RMA).
+inline constexpr std::array kResetXids{46,  48,  62,  95,  109, 110, 119,
+                                       120, 136, 140, 143, 155, 156, 158};
+/// A memory error that was contained: the GPU is to be reset when it is convenient.
+inline constexpr int kContainedXid = 94;
+/// Answered by a restart of the machine: immediate action RESTART_BM.
+inline constexpr int kRestartXid = 79;
+
+constexpr bool is_answered_by_reset(int code) {
+  return code == kContainedXid || std::ranges::find(kResetXids, code) != kResetXids.end();
+}
+
 /// nullptr for a code that the catalogue does not list.
 constexpr const Xid* xid_of(int code) {
   const auto* found = std::ranges::find(kXids, code, &Xid::code);

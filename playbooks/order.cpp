@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
+#include "burnin/gpu/gpu_reset.h"
 #include "burnin/stage.h"
 #include "inventory/yaml.h"
 #include "playbooks/roll_out.h"
@@ -33,6 +35,7 @@ class Check {
                                "together",
                                step.name));
     check_group(step);
+    check_reset(step);
     learn(step);
   }
 
@@ -54,6 +57,14 @@ class Check {
     if (stage != nullptr && stage->group != nullptr && step.together == Together::alone)
       report(step, fmt::format("'{}' is a measurement of several nodes: it needs group_by: pairs, "
                                "rack or all",
+                               step.name));
+  }
+
+  void check_reset(const PlaybookStep& step) {
+    if (step.kind != StepKind::stage || !burnin::resets_gpus(step.name)) return;
+    if (std::exchange(resets_gpus_, true))
+      report(step, fmt::format("'{}' is a second reset of GPUs: a run does one, so that what needs "
+                               "another shows",
                                step.name));
   }
 
@@ -144,7 +155,7 @@ class Check {
   std::vector<std::string> resources_{};
   std::set<std::string> names_{};
   std::vector<std::string_view> facts_{}, measures_{};
-  bool judged_ = false, handed_over_ = false;
+  bool judged_ = false, handed_over_ = false, resets_gpus_ = false;
   const PlaybookStep* unjudged_job_ = nullptr;  // that no hand-off follows yet
 };
 

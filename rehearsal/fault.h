@@ -16,6 +16,8 @@ enum class FaultKind {
   gpu_missing,
   gpu_off_bus,
   gpu_ecc,
+  gpu_wants_reset,
+  gpu_wants_reset_again,
   gpu_remap_pending,
   gpu_remap_failed,
   gpu_wrong_results,

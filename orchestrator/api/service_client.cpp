@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/task.h"
 #include "base/text.h"
+#include "orchestrator/api/kept_login.h"
 
 namespace cupel::api {
 namespace {
@@ -142,25 +143,18 @@ std::string request_of(const ServerAddress& server, std::string_view method,
 
 }  // namespace
 
-Result<std::optional<ServerAddress>> server_of_environment() {
-  const auto named = variable("CUPEL_SERVER");
-  if (named.empty()) return std::optional<ServerAddress>{};
+Result<ServerAddress> server_address(const std::string& url, std::string_view named) {
   ServerAddress server;
-  server.token = variable("CUPEL_TOKEN");
-  server.ca = variable("CUPEL_CA");
-  const Error wrong{Code::kInvalid,
-                    fmt::format("$CUPEL_SERVER is to be https://HOST:PORT or unix:/PATH, not '{}'",
-                                printable(named))};
-  if (printable(server.token) != server.token || server.token.contains(' '))
-    return Error{Code::kInvalid,
-                 "$CUPEL_TOKEN is no token; make one with cupel token add NAME --role viewer"};
-  if (named.starts_with("unix:/")) {
-    server.socket = named.substr(5);
-    return std::optional{server};
+  const Error wrong{
+      Code::kInvalid,
+      fmt::format("{} is to be https://HOST:PORT or unix:/PATH, not '{}'", named, printable(url))};
+  if (url.starts_with("unix:/")) {
+    server.socket = url.substr(5);
+    return server;
   }
   constexpr std::string_view kScheme = "https://";
-  if (!named.starts_with(kScheme)) return wrong;
-  auto rest = named.substr(kScheme.size());
+  if (!url.starts_with(kScheme)) return wrong;
+  auto rest = url.substr(kScheme.size());
   if (rest.ends_with('/')) rest.pop_back();
   const auto colon = rest.rfind(':');
   server.port = colon == rest.npos ? "443" : rest.substr(colon + 1);
@@ -170,7 +164,23 @@ Result<std::optional<ServerAddress>> server_of_environment() {
   if (server.host.empty() || !number<std::uint16_t>(server.port) ||
       server.host.find_first_of("/ \r\n") != server.host.npos)
     return wrong;
-  return std::optional{server};
+  return server;
+}
+
+Result<std::optional<ServerAddress>> server_of_environment() {
+  const auto named = variable("CUPEL_SERVER");
+  if (named.empty()) return std::optional<ServerAddress>{};
+  const auto token = variable("CUPEL_TOKEN");
+  if (printable(token) != token || token.contains(' '))
+    return Error{Code::kInvalid,
+                 "$CUPEL_TOKEN is no token; make one with cupel token add NAME --role viewer"};
+  TRY(auto server, server_address(named, "$CUPEL_SERVER"));
+  server.token = token;
+  server.ca = variable("CUPEL_CA");
+  if (server.socket.empty() && server.token.empty()) {
+    TRY(server.token, token_of_login(server));
+  }
+  return std::optional{std::move(server)};
 }
 
 Result<std::string> ServiceClient::ask(const std::string& request) const {

@@ -17,8 +17,13 @@ struct ServerAddress {
   std::string ca{};  // PEM file; empty: the system's
 };
 
+/// Of "https://cupel.example:8443" or "unix:/run/cupel/cupel.sock", as `named` has it. Errors:
+/// kInvalid.
+Result<ServerAddress> server_address(const std::string& url, std::string_view named);
+
 /// Of $CUPEL_SERVER ("https://cupel.example:8443", "unix:/run/cupel/cupel.sock"), $CUPEL_TOKEN and
-/// $CUPEL_CA; nothing where the first is not set. Errors: kInvalid.
+/// $CUPEL_CA; nothing where the first is not set. Without a token that of the login there
+/// (kept_login.h). Errors: kInvalid; those of token_of_login().
 Result<std::optional<ServerAddress>> server_of_environment();
 
 class ServiceClient {

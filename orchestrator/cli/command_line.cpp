@@ -39,6 +39,7 @@ constexpr RowOfCommand kCommands[] = {
     image_command,      boot_command,      serve_command,       token_command,
     backup_command,     restore_command,   doctor_command,      manual_command,
     completion_command, export_command,    compliance_command,  baseline_command,
+    login_command,      logout_command,
 };
 
 constexpr const char* kFooter =
@@ -146,7 +147,8 @@ bool works_on_own_images(const CommandRow& program, const CommandRow* chosen,
 /// Whether the command reads or writes records. The others work for whoever calls them: in a folder
 /// of their own, or with root's privileges.
 bool works_on_state(const CommandRow& program, const CommandRow* chosen) {
-  constexpr std::string_view kOthers[] = {"boot",      "completion", "manual", "rehearse",
+  constexpr std::string_view kOthers[] = {"boot",      "completion", "login",
+                                          "logout",    "manual",     "rehearse",
                                           "rack list", "rack serve", "verify"};
   return std::ranges::none_of(
       kOthers, [&](std::string_view each) { return is_part_of(program, each, chosen); });

@@ -27,6 +27,8 @@ CommandRow firmware_command(Context& context);
 CommandRow follow_command(Context& context);
 CommandRow image_command(Context& context);
 CommandRow inventory_command(Context& context);
+CommandRow login_command(Context& context);
+CommandRow logout_command(Context& context);
 CommandRow manual_command(Context& context);
 CommandRow parts_command(Context& context);
 CommandRow pause_command(Context& context);

@@ -1,6 +1,5 @@
 #pragma once
-// `cupel inventory import netbox` and `cupel export netbox`: NetBox or Nautobot, where a site keeps
-// its machines.
+// `cupel inventory import netbox`: from NetBox or Nautobot, where a site keeps its machines.
 #include "orchestrator/cli/context.h"
 
 namespace cupel::cli {

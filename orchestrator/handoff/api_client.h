@@ -33,6 +33,8 @@ struct ApiRequest {
   std::string content_type = "application/json";  // of the body
   std::string accept = "application/json";
   std::size_t most = 4u << 20;  // bytes of the answer
+  /// 401, 403, 429 and 503 are answers, too: of a server whose body says more than its status.
+  bool any_status = false;
 };
 
 struct ApiAnswer {

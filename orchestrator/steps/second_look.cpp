@@ -50,9 +50,14 @@ const StepState* repeatable(const NodeState& node, std::string_view stage,
   const auto end = std::ranges::find(steps, judging.name, &PlannedStep::name);
   const bool is_planned = at < end && end != steps.end() && at->kind == StepKind::stage;
   if (!is_planned || at->together != playbooks::Together::alone) return nullptr;
-  if (!std::all_of(at + 1, end, leaves_as_it_is)) return nullptr;
   const auto place = static_cast<std::size_t>(at - steps.begin());
-  return place < node.steps.size() ? &node.steps[place] : nullptr;
+  if (place >= node.steps.size()) return nullptr;
+  for (auto step = at + 1; step != end; ++step) {
+    const auto i = static_cast<std::size_t>(step - steps.begin());
+    const bool skipped = i < node.steps.size() && node.steps[i].phase == StepState::Phase::skipped;
+    if (!skipped && !leaves_as_it_is(*step)) return nullptr;
+  }
+  return &node.steps[place];
 }
 
 const StepState* step_of(const NodeState& node, std::string_view name) {

@@ -16,6 +16,7 @@
 #include "inventory/criterion.h"
 #include "inventory/node_range.h"
 #include "inventory/profile.h"
+#include "orchestrator/steps/flaky_gpus.h"
 #include "playbooks/step_kind.h"
 
 namespace cupel::steps {
@@ -497,6 +498,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
   judge_parts(record, verdict);
   judge_floor(record, verdict);
   judge_numbers(profile, record, verdict);
+  let_pass_after_reset(record, verdict.causes);
   judge_steps(profile, record, verdict);
   judge_companions(record, verdict);
   const auto& bmc = burnin::bmc_log_stage();

@@ -4,7 +4,11 @@ namespace cupel::rehearsal {
 
 GpuDriver::Context::Context(GpuDriver& driver, std::vector<std::string> gpus, GpuProcess process)
     : driver_{driver}, gpus_{std::move(gpus)}, number_{process.number} {
-  for (const auto& gpu : gpus_) driver_.boards_[gpu].processes.push_back(process);
+  for (const auto& gpu : gpus_) {
+    auto& board = driver_.boards_[gpu];
+    board.processes.push_back(process);
+    board.worked = true;
+  }
 }
 
 GpuDriver::Context::~Context() {
@@ -20,6 +24,7 @@ std::vector<GpuProcess> GpuDriver::processes(const std::string& gpu) const {
 
 void GpuDriver::apply(Board& board) {
   ++board.restarts;
+  board.worked = false;
   if (board.settings.mig_pending) board.settings.mig = board.settings.mig_pending;
   if (board.settings.ecc_pending) board.settings.ecc = board.settings.ecc_pending;
 }
@@ -46,6 +51,11 @@ int GpuDriver::restarts(const std::string& gpu) const {
 void GpuDriver::lose(const std::string& gpu, double when) {
   auto& board = boards_[gpu];
   if (!board.lost) board.lost = when;
+}
+
+bool GpuDriver::worked(const std::string& gpu) const {
+  const auto found = boards_.find(gpu);
+  return found != boards_.end() && found->second.worked;
 }
 
 std::optional<double> GpuDriver::lost(const std::string& gpu) const {

@@ -59,6 +59,9 @@ class GpuDriver {
   /// How often a board began anew since it was fitted.
   int restarts(const std::string& gpu) const;
 
+  /// Whether a program was on the board since it last began anew.
+  bool worked(const std::string& gpu) const;
+
   /// It fell off its bus at that time (of the rack); only power brings it back.
   void lose(const std::string& gpu, double when);
   std::optional<double> lost(const std::string& gpu) const;
@@ -74,6 +77,7 @@ class GpuDriver {
     CountersCleared cleared{};
     std::vector<GpuProcess> processes{};
     int restarts = 0;
+    bool worked = false;
     std::optional<double> lost{};
     bool absent = false;
   };

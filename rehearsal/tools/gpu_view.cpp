@@ -92,6 +92,14 @@ void add_processes(GpuView& gpu, const Machine& machine, const GpuDriver& driver
   gpu.used_mib = std::min(gpu.used_mib, static_cast<int>(gpu.mib()) - gpu.model.reserved_mib);
 }
 
+/// A reset, or a start of the driver, ends it; in one GPU until it works again.
+bool wants_reset(const Machine& machine, const GpuDriver& driver, const std::string& gpu) {
+  const bool fresh = driver.restarts(gpu) == 0;
+  if (fault_begun(machine, gpu_wants_reset_again, gpu) != nullptr)
+    return fresh || driver.worked(gpu);
+  return fresh && fault_begun(machine, gpu_wants_reset, gpu) != nullptr;
+}
+
 /// The physics knows who has fallen off its bus; the driver, since when.
 void see_who_fell(Host& host) {
   auto& machine = host.machine();
@@ -184,7 +192,9 @@ DriverView look_at_gpus(Host& host) {
     gpu.fabric_status = manager.serves ? "Success" : "N/A";
     if (gpu.model.links == 0) gpu.fabric_state = gpu.fabric_status = "N/A";
     if (is_of_nvl72(gpu.model) && manager.serves) join_domain(gpu, machine);
-    if (gpu.remaps.pending || gpu.volatile_ecc.dram_uncorrected > 0) gpu.recovery = "Reset";
+    if (gpu.remaps.pending || gpu.volatile_ecc.dram_uncorrected > 0 ||
+        wants_reset(machine, host.gpus(), part.name))
+      gpu.recovery = "Reset";
     apply_reports(gpu, machine.faults(), machine.hardware());
   }
   return view;

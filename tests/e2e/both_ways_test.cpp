@@ -150,6 +150,8 @@ const std::vector<Row>& rows() {
        {"inventory import netbox --url http://127.0.0.1:9 --token env:X --base FOLDER/none --out "
         "FOLDER/made"}},
       {"cupel inventory list", indifferent, {"inventory list"}},
+      {"cupel login", indifferent, {"login --server https://127.0.0.1:9", "login --server x"}},
+      {"cupel logout", indifferent, {"logout --server https://127.0.0.1:9"}},
       {"cupel manual", indifferent, {"manual status"}},
       {"cupel plan", indifferent, {"plan nothing"}},
       {"cupel playbook check", indifferent, {"playbook check FOLDER/books/judge.yaml"}},

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "orchestrator/store/store.h"
 #include "tests/support/child.h"
 
 namespace cupel::testing {
@@ -68,6 +69,35 @@ class NetboxCommands : public ::testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     return cupel(std::move(words));
   }
+  /// A run that found mlx5_0 of the node where the plan has it, and mlx5_1 elsewhere.
+  void compared_cables(const std::string& node) const {
+    const auto store = store::Store::open(file("state"));
+    ASSERT_TRUE(store) << store.error().what;
+    store::Run run;
+    run.playbook = "fabric";
+    run.nodes = {node};
+    const auto id = (*store)->begin_run(run);
+    ASSERT_TRUE(id);
+    const json::array seen{
+        json::object{{"name", "fabric.cable.wrong"}, {"part", "mlx5_0"}, {"value", 0}},
+        json::object{{"name", "fabric.cable.wrong"},
+                     {"part", "mlx5_1"},
+                     {"value", 1},
+                     {"traced_to", "it goes to leaf2/7"}}};
+    using engine::EventKind;
+    for (auto event : {engine::Event{EventKind::run_started,
+                                     "",
+                                     "",
+                                     {{"nodes", json::array{json::object{{"name", node}}}},
+                                      {"steps", json::array{"fabric-cables"}}}},
+                       engine::Event{EventKind::step_began, node, "fabric-cables"},
+                       engine::Event{EventKind::step_ended,
+                                     node,
+                                     "fabric-cables",
+                                     {{"outcome", "done"}, {"measurements", seen}}},
+                       engine::Event{EventKind::run_ended}})
+      ASSERT_TRUE((*store)->append(*id, event));
+  }
   int changes() const {
     return static_cast<int>(std::ranges::count_if(
         server.asked(), [](const test::ReplayRequest& one) { return one.method != "GET"; }));
@@ -111,6 +141,40 @@ TEST_F(NetboxCommands, AnInventoryComesOutAndItsResultsGoBack) {
               AllOf(HasSubstr(R"("a01-n02":{"id":"11")"), HasSubstr(R"("version":"4.2.6")")));
   for (const auto& all : {imported.out + imported.err, planned.out, text_of("site.yaml")})
     EXPECT_THAT(all, Not(HasSubstr("secret"))) << "the token";
+}
+
+TEST_F(NetboxCommands, ThatCablesWereSeenGoesBackOnceItIsWanted) {
+  auto& interfaces = fake.lists.at("/api/dcim/interfaces/");
+  for (const auto& [id, name] : {std::pair{60, "mlx5_0"}, {61, "ib1"}})
+    interfaces.push_back(json::object{{"id", id},
+                                      {"device", {{"id", 11}, {"name", "a01-n02"}}},
+                                      {"name", name},
+                                      {"mgmt_only", false},
+                                      {"cable", {{"id", id + 10}}}});
+  fake.lists["/api/dcim/cables/"] = {{{"id", 70}, {"status", {{"value", "planned"}}}},
+                                     {{"id", 71}, {"status", {{"value", "connected"}}}}};
+  ASSERT_EQ(import().status, 0);
+  compared_cables("a01-n02");
+
+  const auto planned = exported({"--interface", "mlx5_1=ib1"});
+  const auto before = changes();
+  const auto written = exported({"--interface", "mlx5_1=ib1", "--yes"});
+  const auto again = exported({"--interface", "mlx5_1=ib1", "--yes"});
+  const auto unnamed = exported({"--yes"}), wrong = exported({"--interface", "mlx5_1"});
+
+  EXPECT_EQ(planned.status, 1) << planned.out << planned.err;
+  EXPECT_THAT(planned.out,
+              AllOf(HasSubstr("cable 70 at mlx5_0: planned -> connected (run 1: seen as planned)"),
+                    HasSubstr("cable 71 at mlx5_1: connected -> planned (run 1: not as planned: it "
+                              "goes to leaf2/7)")));
+  EXPECT_EQ(before, 0) << "nothing is written that nobody wants";
+  EXPECT_EQ(written.status, 0) << written.out << written.err;
+  EXPECT_THAT(written.out, HasSubstr("0 devices and 2 cables are written"));
+  EXPECT_EQ(again.status, 0) << again.out;
+  EXPECT_EQ(changes(), 2);
+  EXPECT_THAT(unnamed.out, HasSubstr("NetBox has no cable at mlx5_1"));
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--interface 'mlx5_1' is no NAME=VALUE"));
 }
 
 TEST_F(NetboxCommands, AFileThatWasChangedByHandIsNotReplaced) {

@@ -135,7 +135,7 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
     const std::set<std::string_view> elsewhere{
         "cpu-memory", "disk",       "storage",  "dcgm-diag", "nvbandwidth",      "sel",
         "kernel-log", "nccl-tests", "gpu-burn", "settings",  "settings-restore", "tcp-pair",
-        "roce",       "sanitize"};
+        "roce",       "sanitize",   "gpu-reset"};
     const bool there = std::ranges::any_of(
         names, [&](const auto& name) { return burnin::base_name(name) == stage.name; });
     EXPECT_NE(there, elsewhere.contains(stage.name)) << stage.name;

@@ -16,6 +16,7 @@
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/comparison.h"
+#include "orchestrator/steps/flaky_gpus.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/peers.h"
@@ -290,7 +291,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     CO_TRY(co_await wait_for_those_beside(environment, request, *looked));
   }
   std::vector<burnin::Cause> differences;
-  std::vector<std::string> said;
+  auto said = flaky_gpus(record);
   bool whole = false;
   if (request.run_state != nullptr) {
     const auto& run = *request.run_state;
@@ -299,7 +300,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     differences = std::move(versions.causes);
     std::ranges::move(rack_differences(environment.inventory, request.node, run),
                       std::back_inserter(differences));
-    said = std::move(versions.said);
+    std::ranges::move(versions.said, std::back_inserter(said));
     said.push_back(uncompared_nodes(environment.inventory, request.node, run));
     whole = environment.fleet->waited_for[request.node.profile].empty();
   }

@@ -29,12 +29,12 @@ void keep_last_line(std::string& out) {
 
 }  // namespace
 
-Work<bool> report_kernel_events(Node& node, std::string name, std::chrono::seconds limit) {
+Work<std::string> report_kernel_events(Node& node, std::string name, std::chrono::seconds limit) {
   const Command command{.argv = {"dmesg"}, .limit = limit, .most = kMostLog};
   auto ran = co_await node.programs.run(command);
   ran.out = events_in(ran.out);
   node.lines.evidence(name, "", command, ran);
-  co_return true;
+  co_return ran.status == 0 ? std::move(ran.out) : std::string{};
 }
 
 Work<std::string> last_kernel_time(Node& node, std::chrono::seconds limit) {

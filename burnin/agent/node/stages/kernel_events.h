@@ -5,9 +5,9 @@
 
 namespace cupel::agent {
 
-/// The latest Xids and SXids of `dmesg`, as evidence of that name. A log that may not be read has
-/// another status than 0.
-Work<bool> report_kernel_events(Node& node, std::string name, std::chrono::seconds limit);
+/// The latest Xids and SXids of `dmesg`, as evidence of that name, and as text. A log that may not
+/// be read has another status than 0, and no text.
+Work<std::string> report_kernel_events(Node& node, std::string name, std::chrono::seconds limit);
 
 /// The time of the log's last line, as the kernel writes it: "[   12.500000". Empty where the log
 /// may not be read.

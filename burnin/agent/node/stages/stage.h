@@ -47,6 +47,7 @@ Work<GaveUp> run_nccl_tests(Node& node, const JsonValue& order);
 Work<GaveUp> run_cpu(Node& node, const JsonValue& order);
 Work<GaveUp> run_memory(Node& node, const JsonValue& order);
 Work<GaveUp> run_gpu_facts(Node& node, const JsonValue& order);
+Work<GaveUp> run_gpu_reset(Node& node, const JsonValue& order);
 Work<GaveUp> run_node_facts(Node& node, const JsonValue& order);
 Work<GaveUp> run_thermal(Node& node, const JsonValue& order);
 Work<GaveUp> run_psu(Node& node, const JsonValue& order);
