@@ -102,7 +102,20 @@ TEST(EntryWeight, AnAssertedFaultCountsThoughItsSeverityIsOkOrNotTold) {
             critical},
            {"", "", "Power Unit | Redundancy Lost | Asserted", "", warning, "power supplies"},
            {"OK", "", "Power Supply: Presence detected (deasserted)", "PS2 Status", warning, "psu2",
-            "Deassert"}})
+            "Deassert"},
+           {"OK", "", "AC out-of-range, but present", "PS1 Status", critical, "psu1", "Assert"},
+           {"OK", "", "240VA Power Down", "PWR", critical, "power supplies", "Assert"},
+           {"OK", "", "CPU overheat", "CPU1 Temp", critical, "", "Assert"},
+           {"OK", "", "PCIe SERR", "Slot 3", critical, "PCIe devices", "Assert"},
+           {"", "", "Transition to Critical from less severe", "GPU_SXM_3 Status", critical, "gpu2",
+            "Assert"},
+           {"OK", "", "Unrecoverable system-board failure", "System Firmware", critical, "",
+            "Assert"},
+           {"OK", "", "Device Disabled", "GPU_SXM_5", warning, "gpu4", "Assert"},
+           {"OK", "",
+            "BIOS OEM(Memory Error) (runtime) Failing DIMM: DIMM location (Correctable memory "
+            "component found). (P1-DIMMA1)",
+            "Memory", warning, "dimm A1", "Assert"}})
     expect(row);
 }
 
@@ -114,6 +127,8 @@ TEST(EntryWeight, AFailureIsAWarningThoughItsSeverityIsOk) {
            {"OK", "", "System powered off because of an over-temperature", "", warning},
            {"OK", "", "Fan 3: fan failure", "", warning, "fan3"},
            {"OK", "", "Uncorrectable ECC error", "DIMM B7", warning, "dimm B7"},
+           {"OK", "", "CPU overheat detected", "CPU1 Temp", warning},
+           {"OK", "", "PSU 2 input has been lost.", "", warning, "psu2"},
            {"OK", "", "Power supply 2: non-recoverable failure detected", "PSU2", warning, "psu2"},
            {"OK", "Environmental.1.0.FanFailed", "Fan 3 does not turn.", "", warning, "fan3"},
            {"OK", "ResourceEvent.1.3.ResourceStatusChangedCritical",
