@@ -83,10 +83,10 @@ bool has_any(const std::vector<std::string>& all, const std::array<std::string_v
 
 /// A letter or number of an end says more than "end": "B-End", "side_a".
 Side side_of(const std::vector<std::string>& all) {
-  constexpr std::array<std::string_view, 2> kOneMark{"a", "1"};
-  constexpr std::array<std::string_view, 3> kOtherMark{"b", "z", "2"};
-  constexpr std::array<std::string_view, 8> kOne{"source", "src",   "from", "start",
-                                                 "local",  "begin", "near", "left"};
+  constexpr std::array<std::string_view, 3> kOneMark{"a", "1", "aend"};
+  constexpr std::array<std::string_view, 5> kOtherMark{"b", "z", "2", "bend", "zend"};
+  constexpr std::array<std::string_view, 9> kOne{"source", "src",  "from", "start", "local",
+                                                 "begin",  "near", "left", "origin"};
   constexpr std::array<std::string_view, 10> kOther{
       "destination", "dest", "dst", "to", "end", "remote", "far", "peer", "target", "right"};
   if (has_any(all, kOneMark)) return Side::one;
@@ -104,10 +104,12 @@ bool is_end_alone(const std::vector<std::string>& all) {
 }
 
 Field field_of(const std::vector<std::string>& all) {
-  constexpr std::array<std::string_view, 6> kPort{"port",        "interface", "intf",
-                                                  "termination", "hca",       "nic"};
-  constexpr std::array<std::string_view, 8> kDevice{"device", "node",   "host",   "hostname",
-                                                    "switch", "system", "server", "machine"};
+  constexpr std::array<std::string_view, 8> kPort{"port", "interface", "intf",  "termination",
+                                                  "hca",  "nic",       "iface", "connector"};
+  constexpr std::array<std::string_view, 13> kDevice{
+      "device",   "node",    "host", "hostname", "switch", "system",
+      "server",   "machine", "leaf", "spine",    "tor",    "r",  // "to r" of "ToR"
+      "equipment"};
   constexpr std::array<std::string_view, 2> kPlace{"rack", "location"};
   constexpr std::array<std::string_view, 3> kModel{"module", "transceiver", "optic"};
   constexpr std::array<std::string_view, 1> kSerial{"serial"}, kLength{"length"}, kType{"type"},
@@ -232,7 +234,8 @@ void CableHeader::guess(const std::vector<std::string>& cells) {
     if (side == Side::none) {
       const auto kind = field == Field::device ? 0U : field == Field::port ? 1U : 2U;
       const bool of_end = field == Field::device || field == Field::port || field == Field::place;
-      if (of_end) side = bare[kind]++ == 0 ? Side::one : Side::other;
+      const bool both_named = has(Side::one, field) && has(Side::other, field);
+      if (of_end && !both_named) side = bare[kind]++ == 0 ? Side::one : Side::other;
     }
     const auto column = side == Side::none ? column_of_cable(field) : column_of(side, field);
     if (column) made.put(*column, i);
