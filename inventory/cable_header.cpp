@@ -65,8 +65,10 @@ std::vector<std::string> words_of(std::string_view cell) {
     const auto is_between = [&](char first, char last) {
       return cell[i] >= first && cell[i] <= last;
     };
+    const bool of_tor = cell.substr(0, i + 1).ends_with("ToR") &&
+                        (i + 1 == cell.size() || cell[i + 1] < 'a' || cell[i + 1] > 'z');
     const bool begins_word =
-        is_between('A', 'Z') && i > 0 && cell[i - 1] >= 'a' && cell[i - 1] <= 'z';
+        is_between('A', 'Z') && i > 0 && cell[i - 1] >= 'a' && cell[i - 1] <= 'z' && !of_tor;
     if (begins_word) text += ' ';
     text += is_between('A', 'Z') || is_between('a', 'z') || is_between('0', '9') ? cell[i] : ' ';
   }
@@ -74,6 +76,8 @@ std::vector<std::string> words_of(std::string_view cell) {
   for (const auto word : words(lower_case(text))) all.emplace_back(word);
   return all;
 }
+
+bool is_number(std::string_view word) { return word.find_first_not_of("0123456789") == word.npos; }
 
 template <std::size_t N>
 bool has_any(const std::vector<std::string>& all, const std::array<std::string_view, N>& some) {
@@ -106,10 +110,9 @@ bool is_end_alone(const std::vector<std::string>& all) {
 Field field_of(const std::vector<std::string>& all) {
   constexpr std::array<std::string_view, 8> kPort{"port", "interface", "intf",  "termination",
                                                   "hca",  "nic",       "iface", "connector"};
-  constexpr std::array<std::string_view, 13> kDevice{
-      "device",   "node",    "host", "hostname", "switch", "system",
-      "server",   "machine", "leaf", "spine",    "tor",    "r",  // "to r" of "ToR"
-      "equipment"};
+  constexpr std::array<std::string_view, 9> kDevice{
+      "device", "node", "host", "hostname", "switch", "system", "server", "machine", "equipment"};
+  constexpr std::array<std::string_view, 3> kTier{"leaf", "spine", "tor"};
   constexpr std::array<std::string_view, 2> kPlace{"rack", "location"};
   constexpr std::array<std::string_view, 3> kModel{"module", "transceiver", "optic"};
   constexpr std::array<std::string_view, 1> kSerial{"serial"}, kLength{"length"}, kType{"type"},
@@ -120,6 +123,8 @@ Field field_of(const std::vector<std::string>& all) {
   if (has_any(all, kPlace)) return Field::place;
   if (has_any(all, kPort)) return Field::port;
   if (has_any(all, kDevice)) return Field::device;
+  // "leaf-1" is a switch of the list itself.
+  if (has_any(all, kTier) && std::ranges::none_of(all, is_number)) return Field::device;
   if (has_any(all, kName)) return Field::name;
   if (has_any(all, kLength)) return Field::length;
   return has_any(all, kSpeed) ? Field::speed : Field::none;

@@ -160,6 +160,13 @@ TEST(CableFormats, AColumnOfOneMoreDeviceIsNoEnd) {
                           [](const Ends& one) { return "leaf9," + four(one); })));
 }
 
+// Without a header the first cable is not taken for one.
+TEST(CableFormats, ACableOfALeafAndASpineIsNoHeader) {
+  const auto found = read("leaf-1,port 1,spine-2,port 2\nleaf-1,port 2,spine-2,port 3\n");
+
+  EXPECT_THAT(found.problems, Contains(HasSubstr("plan.csv:1:1: no header")));
+}
+
 TEST(CableFormats, HeadersOfTwoLinesAndWithoutAnEndAreReadInTheirOrder) {
   const Line wide = [](const Ends& one) {
     return fmt::format("R1,5,{},{},S1,40,{},{}", one.from, port(one), one.to, one.to_port);
