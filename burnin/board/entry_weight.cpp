@@ -127,16 +127,16 @@ constexpr auto kFaultStates = std::to_array<FaultState>({
 
 /// An entry with one of these names something bad, and no rule of what is harmless holds for it.
 constexpr auto kBadWords = std::to_array<std::string_view>(
-    {"fail",        "fault",       "error",      "unexpected",  "lost",          "loss",
-     "temperature", "thermal",     "trip",       "uncorrect",   "recoverable",   "over-",
-     "overvolt",    "overcurrent", "under-",     "undervolt",   "intrusion",     "leak",
-     "degrad",      "redundan",    "smoke",      "panic",       "machine check", "ierr",
-     "serr",        "caterr",      "hang",       "hung",        "time-out",      "timeout",
-     "timed out",   "watchdog",    "protection", "emergency",   "threshold",     "corrupt",
-     "tamper",      "attestation", "missing",    "not present", "removed",       "absent",
-     "brown",       "throttl",     "abnormal",   "voltage",     "current limit", "short circuit",
-     "critical",    "fatal",       "damage",     "moisture",    "unplug",        "violation",
-     "insufficient"});
+    {"fail",         "fault",       "error",      "unexpected",  "lost",          "loss",
+     "temperature",  "thermal",     "trip",       "uncorrect",   "recoverable",   "over-",
+     "overvolt",     "overcurrent", "under-",     "undervolt",   "intrusion",     "leak",
+     "degrad",       "redundan",    "smoke",      "panic",       "machine check", "ierr",
+     "serr",         "caterr",      "hang",       "hung",        "time-out",      "timeout",
+     "timed out",    "watchdog",    "protection", "emergency",   "threshold",     "corrupt",
+     "tamper",       "attestation", "missing",    "not present", "removed",       "absent",
+     "brown",        "throttl",     "abnormal",   "voltage",     "current limit", "short circuit",
+     "critical",     "fatal",       "damage",     "moisture",    "unplug",        "violation",
+     "insufficient", "disconnect"});
 
 /// Failures of a person's, not of the machine's: they are taken out before bad words are looked
 /// for.
@@ -228,19 +228,26 @@ bool is_of_bmc_itself(std::string_view message, std::string_view id) {
 constexpr auto kGoodStates = std::to_array<std::string_view>(
     {"presen", "power good", "pwrok", "pgood", "redundant", "enabled", "heartbeat", "working"});
 
+/// They hold a good one, which is denied, was before or stands beside the fault: "Redundancy
+/// Degraded from Fully Redundant", "input out-of-range, but present".
+constexpr auto kNoGoodStates =
+    std::to_array<std::string_view>({"non-redundant", "not redundant", "from fully redundant",
+                                     "or fully redundant", "from redundant", "but present"});
+
 /// Whether the fault that the entry names is over. A good state that ends is none.
 bool is_over(const LogEntryWords& entry, std::string_view text) {
   const auto direction = lower_case(entry.direction);
   const bool reported = direction == "deassert" || direction == "deasserted";
   const bool said = text.contains("deassert") || text.contains("de-assert");
-  const bool good =
-      any_in(without(without(std::string{text}, "non-redundant"), "not redundant"), kGoodStates);
-  return (reported || said) && !good;
+  auto state = std::string{text};
+  for (const auto words : kNoGoodStates) state = without(std::move(state), words);
+  return (reported || said) && !any_in(state, kGoodStates);
 }
 
 bool says_asserted(const LogEntryWords& entry, std::string_view text) {
   const auto direction = lower_case(entry.direction);
-  return direction == "assert" || direction == "asserted" || text.contains("asserted");
+  return direction == "assert" || direction == "asserted" ||
+         without(std::string{text}, "deasserted").contains("asserted");
 }
 
 const FaultState* fault_in(std::string_view text) {

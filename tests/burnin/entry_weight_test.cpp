@@ -75,6 +75,9 @@ TEST(EntryWeight, AWarningThatNamesAFaultCountsForAPartOrItsFamily) {
             warning, "power supplies"},
            {"Warning", "", "System Power Supplies Not Redundant", "", warning, "power supplies"},
            {"Warning", "", "1784-Slot 25 Drive Array - Drive Failure.", "", warning, "drives"},
+           // of Dell's registry
+           {"Warning", "IDRAC.2.7.IOV116",
+            "PCIE AUX power cable 3 was disconnected while powered on.", "", warning},
            {"Warning", "IDRAC.2.9.MEM0701", "Correctable memory error rate exceeded for DIMM_A5.",
             "Memory", warning, "dimm A5"},
            {"Warning", "ResourceEvent.1.2.ResourcePoweredOff", "PSU4 was powered off", "", warning,
@@ -193,6 +196,18 @@ TEST(EntryWeight, AFaultThatIsOverIsNone) {
             "Power Supply / Converter", other, "psu1", "Deassert"},  // captured
            {"", "", "Power Supply #0x2e | Power Supply AC lost | Deasserted", "", other},
            {"", "", "Power Supply #0x2f | Failure detected | Deasserted", "", other},
+           // of Lenovo's registry, at this severity
+           {"OK", "FQXSPPW2111I",
+            "Redundancy Degraded from Fully Redundant for Power Supplies has deasserted.", "",
+            other},
+           {"OK", "FQXSPPW2103I",
+            "Non-redundant:Sufficient Resources from Redundancy Degraded or Fully Redundant for "
+            "Power Supplies has deasserted.",
+            "", other},
+           {"", "", "Non-redundant: Sufficient Resources from Redundant (deasserted)",
+            "PSU Redundancy", other},
+           {"OK", "", "Power Supply input out-of-range, but present (deasserted)", "PS1 Status",
+            other},
            {"Critical", "", "Upper Critical - going high (deasserted)", "Inlet Temp", other, "",
             "Deassert"},
            {"OK", "OpenBMC.0.1.SensorThresholdWarningLowGoingHigh",
