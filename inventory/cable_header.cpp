@@ -65,8 +65,10 @@ std::vector<std::string> words_of(std::string_view cell) {
     const auto is_between = [&](char first, char last) {
       return cell[i] >= first && cell[i] <= last;
     };
+    const bool of_tor = cell.substr(0, i + 1).ends_with("ToR") &&
+                        (i + 1 == cell.size() || cell[i + 1] < 'a' || cell[i + 1] > 'z');
     const bool begins_word =
-        is_between('A', 'Z') && i > 0 && cell[i - 1] >= 'a' && cell[i - 1] <= 'z';
+        is_between('A', 'Z') && i > 0 && cell[i - 1] >= 'a' && cell[i - 1] <= 'z' && !of_tor;
     if (begins_word) text += ' ';
     text += is_between('A', 'Z') || is_between('a', 'z') || is_between('0', '9') ? cell[i] : ' ';
   }
@@ -74,6 +76,8 @@ std::vector<std::string> words_of(std::string_view cell) {
   for (const auto word : words(lower_case(text))) all.emplace_back(word);
   return all;
 }
+
+bool is_number(std::string_view word) { return word.find_first_not_of("0123456789") == word.npos; }
 
 template <std::size_t N>
 bool has_any(const std::vector<std::string>& all, const std::array<std::string_view, N>& some) {
@@ -83,10 +87,10 @@ bool has_any(const std::vector<std::string>& all, const std::array<std::string_v
 
 /// A letter or number of an end says more than "end": "B-End", "side_a".
 Side side_of(const std::vector<std::string>& all) {
-  constexpr std::array<std::string_view, 2> kOneMark{"a", "1"};
-  constexpr std::array<std::string_view, 3> kOtherMark{"b", "z", "2"};
-  constexpr std::array<std::string_view, 8> kOne{"source", "src",   "from", "start",
-                                                 "local",  "begin", "near", "left"};
+  constexpr std::array<std::string_view, 3> kOneMark{"a", "1", "aend"};
+  constexpr std::array<std::string_view, 5> kOtherMark{"b", "z", "2", "bend", "zend"};
+  constexpr std::array<std::string_view, 9> kOne{"source", "src",  "from", "start", "local",
+                                                 "begin",  "near", "left", "origin"};
   constexpr std::array<std::string_view, 10> kOther{
       "destination", "dest", "dst", "to", "end", "remote", "far", "peer", "target", "right"};
   if (has_any(all, kOneMark)) return Side::one;
@@ -104,10 +108,11 @@ bool is_end_alone(const std::vector<std::string>& all) {
 }
 
 Field field_of(const std::vector<std::string>& all) {
-  constexpr std::array<std::string_view, 6> kPort{"port",        "interface", "intf",
-                                                  "termination", "hca",       "nic"};
-  constexpr std::array<std::string_view, 8> kDevice{"device", "node",   "host",   "hostname",
-                                                    "switch", "system", "server", "machine"};
+  constexpr std::array<std::string_view, 8> kPort{"port", "interface", "intf",  "termination",
+                                                  "hca",  "nic",       "iface", "connector"};
+  constexpr std::array<std::string_view, 9> kDevice{
+      "device", "node", "host", "hostname", "switch", "system", "server", "machine", "equipment"};
+  constexpr std::array<std::string_view, 3> kTier{"leaf", "spine", "tor"};
   constexpr std::array<std::string_view, 2> kPlace{"rack", "location"};
   constexpr std::array<std::string_view, 3> kModel{"module", "transceiver", "optic"};
   constexpr std::array<std::string_view, 1> kSerial{"serial"}, kLength{"length"}, kType{"type"},
@@ -118,6 +123,8 @@ Field field_of(const std::vector<std::string>& all) {
   if (has_any(all, kPlace)) return Field::place;
   if (has_any(all, kPort)) return Field::port;
   if (has_any(all, kDevice)) return Field::device;
+  // "leaf-1" is a switch of the list itself.
+  if (has_any(all, kTier) && std::ranges::none_of(all, is_number)) return Field::device;
   if (has_any(all, kName)) return Field::name;
   if (has_any(all, kLength)) return Field::length;
   return has_any(all, kSpeed) ? Field::speed : Field::none;
@@ -232,7 +239,8 @@ void CableHeader::guess(const std::vector<std::string>& cells) {
     if (side == Side::none) {
       const auto kind = field == Field::device ? 0U : field == Field::port ? 1U : 2U;
       const bool of_end = field == Field::device || field == Field::port || field == Field::place;
-      if (of_end) side = bare[kind]++ == 0 ? Side::one : Side::other;
+      const bool both_named = has(Side::one, field) && has(Side::other, field);
+      if (of_end && !both_named) side = bare[kind]++ == 0 ? Side::one : Side::other;
     }
     const auto column = side == Side::none ? column_of_cable(field) : column_of(side, field);
     if (column) made.put(*column, i);

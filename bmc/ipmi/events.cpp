@@ -89,8 +89,8 @@ constexpr const char* kPowerSupply[]{"Presence detected",
                                      "Power Supply Inactive"};
 constexpr const char* kPowerUnit[]{"Power Off / Power Down",
                                    "Power Cycle",
-                                   "240VA Power Down",
-                                   "Interlock Power Down",
+                                   "!240VA Power Down",
+                                   "!Interlock Power Down",
                                    "!AC lost / Power input lost",
                                    "!Soft Power Control Failure",
                                    "!Power Unit Failure detected",
@@ -165,9 +165,10 @@ constexpr const char* kBootInitiated[]{"Initiated by power up",
                                        "OS / run-time software initiated hard reset",
                                        "OS / run-time software initiated warm reset",
                                        "System Restart"};
-constexpr const char* kBootError[]{"!No bootable media", "!Non-bootable diskette left in drive",
-                                   "!PXE Server not found", "!Invalid boot sector",
-                                   "!Timeout waiting for user selection of boot source"};
+// That a machine found nothing to boot from is no fault of its parts.
+constexpr const char* kBootError[]{"~No bootable media", "~Non-bootable diskette left in drive",
+                                   "~PXE Server not found", "~Invalid boot sector",
+                                   "~Timeout waiting for user selection of boot source"};
 constexpr const char* kBoot[]{"A: boot completed",
                               "C: boot completed",
                               "PXE boot completed",

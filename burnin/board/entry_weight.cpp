@@ -42,6 +42,10 @@ constexpr auto kFaultStates = std::to_array<FaultState>({
     {"ecc error logging limit", warning, kMemory},
     {"correctable ecc", warning, kMemory},
     {"correctable memory error", warning, kMemory},
+    {"correctable memory component", warning, kMemory},
+    {"memory parity", critical, kMemory},
+    {"no usable system memory", critical, kMemory},
+    {"no system memory", critical, kMemory},
     {"drive fault", critical, kDrives},
     {"drive failure", critical, kDrives},
     {"drive failed", critical, kDrives},
@@ -52,13 +56,18 @@ constexpr auto kFaultStates = std::to_array<FaultState>({
     {"power supply fail", critical, kPower},
     {"ac lost", critical, kPower},
     {"input lost", critical, kPower},
+    {"input has been lost", critical, kPower},
     {"input power is lost", critical, kPower},
     {"input power loss", critical, kPower},
     {"input out-of-range", critical, kPower},
+    {"ac out-of-range", critical, kPower},
     {"power input lost", critical, kPower},
     {"power good fail", critical, kPower},
     {"power unit failure", critical, kPower},
     {"soft power control failure", critical, kPower},
+    {"soft-power control failure", critical, kPower},
+    {"240va power down", critical, kPower},
+    {"interlock power down", critical, kPower},
     {"insufficient resources", critical, kPower},
     {"redundancy lost", warning, kPower},
     {"redundancy is lost", warning, kPower},
@@ -70,21 +79,30 @@ constexpr auto kFaultStates = std::to_array<FaultState>({
     {"fan fail", critical, kFans},
     {"pci serr", critical, kSlots},
     {"pci perr", critical, kSlots},
+    {"pcie serr", critical, kSlots},
+    {"pcie perr", critical, kSlots},
     {"bus fatal error", critical, kSlots},
     {"bus timeout", critical, kSlots},
     {"bus degraded", warning, kSlots},
     {"bus correctable error", warning, kSlots},
     {"fatal nmi", critical},
     {"channel check nmi", critical},
+    {"software nmi", critical},
     {"fault status", warning, kSlots},
     {"predictive failure", warning},
     {"configuration error", warning},
     {"failure detected", critical},
     {"non-recoverable", critical},
+    {"unrecoverable", critical},
+    {"to critical from", critical},
+    {"to non-critical from ok", warning},
+    {"voltage mismatch", critical, kCpus},
+    {"device disabled", warning},
     {"upper critical", critical},
     {"lower critical", critical},
     {"critical high", critical},
     {"critical low", critical},
+    {"overheat", critical},
     {"overtemp", critical},
     {"over-temp", critical},
     {"over temp", critical},
@@ -109,16 +127,16 @@ constexpr auto kFaultStates = std::to_array<FaultState>({
 
 /// An entry with one of these names something bad, and no rule of what is harmless holds for it.
 constexpr auto kBadWords = std::to_array<std::string_view>(
-    {"fail",        "fault",       "error",      "unexpected",  "lost",          "loss",
-     "temperature", "thermal",     "trip",       "uncorrect",   "recoverable",   "over-",
-     "overvolt",    "overcurrent", "under-",     "undervolt",   "intrusion",     "leak",
-     "degrad",      "redundan",    "smoke",      "panic",       "machine check", "ierr",
-     "serr",        "caterr",      "hang",       "hung",        "time-out",      "timeout",
-     "timed out",   "watchdog",    "protection", "emergency",   "threshold",     "corrupt",
-     "tamper",      "attestation", "missing",    "not present", "removed",       "absent",
-     "brown",       "throttl",     "abnormal",   "voltage",     "current limit", "short circuit",
-     "critical",    "fatal",       "damage",     "moisture",    "unplug",        "violation",
-     "insufficient"});
+    {"fail",         "fault",       "error",      "unexpected",  "lost",          "loss",
+     "temperature",  "thermal",     "trip",       "uncorrect",   "recoverable",   "over-",
+     "overvolt",     "overcurrent", "under-",     "undervolt",   "intrusion",     "leak",
+     "degrad",       "redundan",    "smoke",      "panic",       "machine check", "ierr",
+     "serr",         "caterr",      "hang",       "hung",        "time-out",      "timeout",
+     "timed out",    "watchdog",    "protection", "emergency",   "threshold",     "corrupt",
+     "tamper",       "attestation", "missing",    "not present", "removed",       "absent",
+     "brown",        "throttl",     "abnormal",   "voltage",     "current limit", "short circuit",
+     "critical",     "fatal",       "damage",     "moisture",    "unplug",        "violation",
+     "insufficient", "disconnect"});
 
 /// Failures of a person's, not of the machine's: they are taken out before bad words are looked
 /// for.
@@ -210,19 +228,26 @@ bool is_of_bmc_itself(std::string_view message, std::string_view id) {
 constexpr auto kGoodStates = std::to_array<std::string_view>(
     {"presen", "power good", "pwrok", "pgood", "redundant", "enabled", "heartbeat", "working"});
 
+/// They hold a good one, which is denied, was before or stands beside the fault: "Redundancy
+/// Degraded from Fully Redundant", "input out-of-range, but present".
+constexpr auto kNoGoodStates =
+    std::to_array<std::string_view>({"non-redundant", "not redundant", "from fully redundant",
+                                     "or fully redundant", "from redundant", "but present"});
+
 /// Whether the fault that the entry names is over. A good state that ends is none.
 bool is_over(const LogEntryWords& entry, std::string_view text) {
   const auto direction = lower_case(entry.direction);
   const bool reported = direction == "deassert" || direction == "deasserted";
   const bool said = text.contains("deassert") || text.contains("de-assert");
-  const bool good =
-      any_in(without(without(std::string{text}, "non-redundant"), "not redundant"), kGoodStates);
-  return (reported || said) && !good;
+  auto state = std::string{text};
+  for (const auto words : kNoGoodStates) state = without(std::move(state), words);
+  return (reported || said) && !any_in(state, kGoodStates);
 }
 
 bool says_asserted(const LogEntryWords& entry, std::string_view text) {
   const auto direction = lower_case(entry.direction);
-  return direction == "assert" || direction == "asserted" || text.contains("asserted");
+  return direction == "assert" || direction == "asserted" ||
+         without(std::string{text}, "deasserted").contains("asserted");
 }
 
 const FaultState* fault_in(std::string_view text) {

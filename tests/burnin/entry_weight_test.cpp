@@ -75,6 +75,9 @@ TEST(EntryWeight, AWarningThatNamesAFaultCountsForAPartOrItsFamily) {
             warning, "power supplies"},
            {"Warning", "", "System Power Supplies Not Redundant", "", warning, "power supplies"},
            {"Warning", "", "1784-Slot 25 Drive Array - Drive Failure.", "", warning, "drives"},
+           // of Dell's registry
+           {"Warning", "IDRAC.2.7.IOV116",
+            "PCIE AUX power cable 3 was disconnected while powered on.", "", warning},
            {"Warning", "IDRAC.2.9.MEM0701", "Correctable memory error rate exceeded for DIMM_A5.",
             "Memory", warning, "dimm A5"},
            {"Warning", "ResourceEvent.1.2.ResourcePoweredOff", "PSU4 was powered off", "", warning,
@@ -102,7 +105,20 @@ TEST(EntryWeight, AnAssertedFaultCountsThoughItsSeverityIsOkOrNotTold) {
             critical},
            {"", "", "Power Unit | Redundancy Lost | Asserted", "", warning, "power supplies"},
            {"OK", "", "Power Supply: Presence detected (deasserted)", "PS2 Status", warning, "psu2",
-            "Deassert"}})
+            "Deassert"},
+           {"OK", "", "AC out-of-range, but present", "PS1 Status", critical, "psu1", "Assert"},
+           {"OK", "", "240VA Power Down", "PWR", critical, "power supplies", "Assert"},
+           {"OK", "", "CPU overheat", "CPU1 Temp", critical, "", "Assert"},
+           {"OK", "", "PCIe SERR", "Slot 3", critical, "PCIe devices", "Assert"},
+           {"", "", "Transition to Critical from less severe", "GPU_SXM_3 Status", critical, "gpu2",
+            "Assert"},
+           {"OK", "", "Unrecoverable system-board failure", "System Firmware", critical, "",
+            "Assert"},
+           {"OK", "", "Device Disabled", "GPU_SXM_5", warning, "gpu4", "Assert"},
+           {"OK", "",
+            "BIOS OEM(Memory Error) (runtime) Failing DIMM: DIMM location (Correctable memory "
+            "component found). (P1-DIMMA1)",
+            "Memory", warning, "dimm A1", "Assert"}})
     expect(row);
 }
 
@@ -114,6 +130,8 @@ TEST(EntryWeight, AFailureIsAWarningThoughItsSeverityIsOk) {
            {"OK", "", "System powered off because of an over-temperature", "", warning},
            {"OK", "", "Fan 3: fan failure", "", warning, "fan3"},
            {"OK", "", "Uncorrectable ECC error", "DIMM B7", warning, "dimm B7"},
+           {"OK", "", "CPU overheat detected", "CPU1 Temp", warning},
+           {"OK", "", "PSU 2 input has been lost.", "", warning, "psu2"},
            {"OK", "", "Power supply 2: non-recoverable failure detected", "PSU2", warning, "psu2"},
            {"OK", "Environmental.1.0.FanFailed", "Fan 3 does not turn.", "", warning, "fan3"},
            {"OK", "ResourceEvent.1.3.ResourceStatusChangedCritical",
@@ -178,6 +196,18 @@ TEST(EntryWeight, AFaultThatIsOverIsNone) {
             "Power Supply / Converter", other, "psu1", "Deassert"},  // captured
            {"", "", "Power Supply #0x2e | Power Supply AC lost | Deasserted", "", other},
            {"", "", "Power Supply #0x2f | Failure detected | Deasserted", "", other},
+           // of Lenovo's registry, at this severity
+           {"OK", "FQXSPPW2111I",
+            "Redundancy Degraded from Fully Redundant for Power Supplies has deasserted.", "",
+            other},
+           {"OK", "FQXSPPW2103I",
+            "Non-redundant:Sufficient Resources from Redundancy Degraded or Fully Redundant for "
+            "Power Supplies has deasserted.",
+            "", other},
+           {"", "", "Non-redundant: Sufficient Resources from Redundant (deasserted)",
+            "PSU Redundancy", other},
+           {"OK", "", "Power Supply input out-of-range, but present (deasserted)", "PS1 Status",
+            other},
            {"Critical", "", "Upper Critical - going high (deasserted)", "Inlet Temp", other, "",
             "Deassert"},
            {"OK", "OpenBMC.0.1.SensorThresholdWarningLowGoingHigh",

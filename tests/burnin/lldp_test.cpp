@@ -42,11 +42,14 @@ TEST(Lldpctl, TakesNoNeighbourForAFailureToLook) {
 
 TEST(Lldpctl, RefusesTheJsonOfOtherTools) {
   for (const auto* text :
-       {R"({"lldpNeighbors": [{"port": "Ethernet1"}]})", R"({"swp1": {}})", "[]"}) {
+       {R"({"lldpNeighbors": [{"port": "Ethernet1"}]})", R"({"swp1": {}})", "[]",
+        R"({"TABLE_nbor_detail": {"ROW_nbor_detail": [{"port_id": "mlx5_0"}]}})"}) {
     const auto found = parse_lldpctl(text);
 
     ASSERT_FALSE(found) << text;
     EXPECT_EQ(found.error().code, Code::kMalformed) << text;
+    EXPECT_THAT(found.error().what, ::testing::HasSubstr("not the output of lldpctl -f json0"))
+        << text;
   }
 }
 

@@ -125,7 +125,11 @@ TEST(CableFormats, HeadersOfIntegratorsMeanTheFourColumns) {
         "A,A Port,B,B Port", "A-End Device,A-End Port,B-End Device,B-End Port",
         "src_host,src_port,dst_host,dst_port", "Host,HCA,Switch,Port",
         "SOURCE NODE,SOURCE INTERFACE,TARGET NODE,TARGET INTERFACE",
-        "Device 1,Port 1,Device 2,Port 2", "Local Device,Local Port,Remote Device,Remote Port"})
+        "Device 1,Port 1,Device 2,Port 2", "Local Device,Local Port,Remote Device,Remote Port",
+        "Server,Server Port,Leaf,Leaf Port", "Node,NIC,ToR,ToR Port",
+        "A_END_DEVICE,A_END_PORT,Z_END_DEVICE,Z_END_PORT",
+        "AEnd Equipment,AEnd Connector,ZEnd Equipment,ZEnd Connector",
+        "Start Device,Start Port,End Device,End Port", "hostA,ifaceA,hostB,ifaceB"})
     expect_right(header, read(table(header, four)));
 }
 
@@ -147,6 +151,20 @@ TEST(CableFormats, ColumnsBesideThemAreLeftOutOrRead) {
   EXPECT_EQ(cable.type, CableType::aoc);
   EXPECT_EQ(cable.at_from.model, "MMA4Z00-NS400");
   EXPECT_EQ(FabricMap{found.file.fabric}.find_switch("spine1")->location, "S01");
+}
+
+// A column of devices that says nothing of an end is not taken for one where both have theirs.
+TEST(CableFormats, AColumnOfOneMoreDeviceIsNoEnd) {
+  expect_right("rail's leaf",
+               read(table("Leaf,Source Device,Source Port,Destination Device,Destination Port",
+                          [](const Ends& one) { return "leaf9," + four(one); })));
+}
+
+// Without a header the first cable is not taken for one.
+TEST(CableFormats, ACableOfALeafAndASpineIsNoHeader) {
+  const auto found = read("leaf-1,port 1,spine-2,port 2\nleaf-1,port 2,spine-2,port 3\n");
+
+  EXPECT_THAT(found.problems, Contains(HasSubstr("plan.csv:1:1: no header")));
 }
 
 TEST(CableFormats, HeadersOfTwoLinesAndWithoutAnEndAreReadInTheirOrder) {

@@ -69,10 +69,24 @@ std::optional<bool> is_corrected(std::string_view error) {
   return (bits >> 61 & 1) == 0;
 }
 
+/// So many corrected errors that the kernel stops taking an interrupt for each: "CMCI storm
+/// detected: switching to poll mode"; since Linux 6.9 "CPU12 BANK7 CMCI storm detected". Source:
+/// arch/x86/kernel/cpu/mce/intel.c, threshold.c.
+Found storm_of(std::string_view line) {
+  const auto at = line.find("CMCI storm detected");
+  if (at == line.npos) return std::nullopt;
+  KernelMessage message{.kind = mce, .detail = bounded(line.substr(at))};
+  const auto cpu = line.substr(0, at).rfind("CPU");
+  if (cpu != line.npos && leading_number(line.substr(cpu + 3)))
+    message.part = "CPU" + std::string{leading_word(line.substr(cpu + 3))};
+  return message;
+}
+
 }  // namespace
 
 Found mce_of(std::string_view line) {
   const auto error = after(line, "[Hardware Error]: ");
+  if (auto storm = storm_of(line)) return storm;
   if (auto heat = heat_of(line)) return heat;
   if (auto lost = lost_memory_of(line)) return lost;
   if (auto hot = critical_heat_of(line)) return hot;

@@ -68,14 +68,29 @@ Found gpu_of(std::string_view line) {
   if (!reported) return std::nullopt;
   constexpr auto kReset = std::to_array<std::string_view>(
       {"NV_ERR_RESET_REQUIRED", "status=0x00000062", "need to be reset"});
-  constexpr auto kBad = std::to_array<std::string_view>(
-      {"RmInitAdapter failed", "RmInitAdapter: Cannot", "rm_init_adapter failed",
-       "fallen off the bus", "GPU is lost", "NV_ERR_GPU_IS_LOST", "NV_ERR_ECC_ERROR",
-       "NV_ERR_RISCV_ERROR", "is probably locked", "global fatal error",
-       "Failed to update Rx Detect Link mask", "cannot bootstrap", "unexpected WPR2",
-       "PCI I/O region assigned to your NVIDIA device is invalid",
-       "None of the NVIDIA devices were initialized", "failed to copy vbios", "GPU recovery failed",
-       "GPU is in an unrecoverable state", "GSP firmware heartbeat timeout"});
+  constexpr auto kBad =
+      std::to_array<std::string_view>({"RmInitAdapter failed",
+                                       "RmInitAdapter: Cannot",
+                                       "rm_init_adapter failed",
+                                       "fallen off the bus",
+                                       "GPU is lost",
+                                       "NV_ERR_GPU_IS_LOST",
+                                       "NV_ERR_ECC_ERROR",
+                                       "NV_ERR_RISCV_ERROR",
+                                       "is probably locked",
+                                       "global fatal error",
+                                       "Failed to update Rx Detect Link mask",
+                                       "cannot bootstrap",
+                                       "unexpected WPR2",
+                                       "PCI I/O region assigned to your NVIDIA device is invalid",
+                                       "None of the NVIDIA devices were initialized",
+                                       "ailed to copy vbios",
+                                       "GPU recovery failed",
+                                       "GPU is in an unrecoverable state",
+                                       "GSP firmware heartbeat timeout",
+                                       "Cannot attach gpu",
+                                       "an IRQ for your NVIDIA card",
+                                       "request_irq() failed"});
   const auto any = [&](const auto& words) {
     return std::ranges::any_of(words, [&](auto word) { return has(*reported, word); });
   };
@@ -141,7 +156,7 @@ Found pcie_of(std::string_view line) {
   for (const std::string_view mark :
        {"hange power state from", "Refused to change power state", "after FLR; giving up",
         "broken device, retraining", ": Power fault", "after bus reset; giving up",
-        "link never came up", "not ready"}) {
+        "link never came up", "Cannot train link", "Failed to check link status", "not ready"}) {
     const auto at = line.find(mark);
     const bool of_device = at != line.npos && !first_address(line).empty();
     const bool bad = mark != "not ready" || has(line, "giving up");
@@ -158,28 +173,49 @@ Found pcie_of(std::string_view line) {
   return std::nullopt;
 }
 
+/// "nvidia 0000:1b:00.0: probe with driver nvidia failed with error -1"; before Linux 6.10 "nvidia:
+/// probe of 0000:1b:00.0 failed with error -1". Of a board's own small devices (sensors, buses) it
+/// is said of machines that are well, too. Source: drivers/base/dd.c.
+Found probe_of(std::string_view line) {
+  constexpr auto kDrivers = std::to_array<std::string_view>(
+      {"nvidia", "mlx5_core", "nvme", "ice", "i40e", "ixgbe", "igb", "bnxt_en", "tg3",
+       "megaraid_sas", "mpt3sas", "smartpqi", "aacraid"});
+  constexpr std::string_view kOf = ": probe of ", kWith = "probe with driver ";
+  const auto older = line.find(kOf), newer = line.find(kWith);
+  const auto at = std::min(older, newer);
+  if (at == line.npos || !has(line.substr(at), " failed with error -")) return std::nullopt;
+  const auto before = line.substr(0, at);
+  const auto driver = newer == at ? leading_word(line.substr(at + kWith.size()))
+                                  : before.substr(before.find_last_of(" :]") + 1);
+  if (std::ranges::find(kDrivers, driver) == kDrivers.end()) return std::nullopt;
+  return KernelMessage{.kind = pcie,
+                       .pci = first_address(line),
+                       .detail = bounded(line.substr(line.find("probe ", before.size())))};
+}
+
 Found nvme_of(std::string_view line) {
   // "nvme nvme0: I/O 5 QID 1 timeout, aborting"; "nvme0n1: I/O Error ..."; "critical medium error,
   // dev nvme0n1, sector 2048".
-  constexpr std::array<std::string_view, 19> kBad{"timeout",
-                                                  "controller is down",
-                                                  "Removing after probe failure",
-                                                  "Device not ready",
-                                                  "Disabling device",
-                                                  "failed to",
-                                                  "I/O Error",
-                                                  "I/O error",
-                                                  "medium error",
-                                                  "Abort status",
-                                                  "resetting controller",
-                                                  "frozen state error",
-                                                  "protection error",
-                                                  "shutdown incomplete",
-                                                  "faulty power saving",
-                                                  "globally duplicate",
-                                                  " failed (",
-                                                  "Unrecovered ",
-                                                  "Media and Data Integrity"};
+  constexpr auto kBad = std::to_array<std::string_view>({"timeout",
+                                                         "queues lost",
+                                                         "controller is down",
+                                                         "Removing after probe failure",
+                                                         "Device not ready",
+                                                         "Disabling device",
+                                                         "failed to",
+                                                         "I/O Error",
+                                                         "I/O error",
+                                                         "medium error",
+                                                         "Abort status",
+                                                         "resetting controller",
+                                                         "frozen state error",
+                                                         "protection error",
+                                                         "shutdown incomplete",
+                                                         "faulty power saving",
+                                                         "globally duplicate",
+                                                         " failed (",
+                                                         "Unrecovered ",
+                                                         "Media and Data Integrity"});
   const auto reported = after(line, "nvme nvme");
   const auto device = reported ? reported : after(line, "dev nvme");
   const auto plain = line.find("nvme");
@@ -200,6 +236,29 @@ Found nvme_of(std::string_view line) {
       .kind = nvme, .part = "nvme" + std::to_string(*index), .detail = bounded(line.substr(plain))};
 }
 
+constexpr auto kBadOfMlx5 = std::to_array<std::string_view>({"health compromised",
+                                                             "failed with error code",
+                                                             "in pre-initializing state",
+                                                             "irisc not responding",
+                                                             "unrecoverable hardware error",
+                                                             "firmware CRC error",
+                                                             "ICM fetch PCI",
+                                                             "HW fatal error",
+                                                             "sw_reset",
+                                                             "handling bad device",
+                                                             "health recovery",
+                                                             "device recovery failed",
+                                                             "Failed to load",
+                                                             "Fatal error",
+                                                             "device's health",
+                                                             "assert_",
+                                                             "syndrome",
+                                                             "cmd timeout",
+                                                             "timeout",
+                                                             "High temperature",
+                                                             "firmware error",
+                                                             "Port module event[error]"});
+
 /// "mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 1): ACCESS_REG(0x805) op_mod(0x1) failed,
 /// status bad operation(0x2), syndrome (0x305684), err(-22)". That one floods the logs of DGX and
 /// GB machines, from ports inside of the machine that lead nowhere, and is no fault
@@ -208,21 +267,6 @@ Found mlx5_of(std::string_view line) {
   const auto reported = after(line, "mlx5_core ");
   if (!reported) return std::nullopt;
   KernelMessage message{.kind = mlx5, .pci = first_address(line), .detail = bounded(*reported)};
-  constexpr std::array<std::string_view, 15> kBad{"health compromised",
-                                                  "sw_reset",
-                                                  "handling bad device",
-                                                  "health recovery",
-                                                  "device recovery failed",
-                                                  "Failed to load",
-                                                  "Fatal error",
-                                                  "device's health",
-                                                  "assert_",
-                                                  "syndrome",
-                                                  "cmd timeout",
-                                                  "timeout",
-                                                  "High temperature",
-                                                  "firmware error",
-                                                  "Port module event[error]"};
   constexpr std::array<std::string_view, 1> kFloods{"0x305684"};
   if (has(*reported, "ACCESS_REG") &&
       std::ranges::any_of(kFloods, [&](auto code) { return has(*reported, code); })) {
@@ -254,9 +298,15 @@ Found mlx5_of(std::string_view line) {
     message.weight = Weight::information;
     return message;
   }
-  if (std::ranges::none_of(kBad, [&](auto word) { return has(*reported, word); }))
+  if (std::ranges::none_of(kBadOfMlx5, [&](auto word) { return has(*reported, word); }))
     return std::nullopt;
   return message;
+}
+
+/// "assert_var[0] 0x00000000", "synd 0x8: unrecoverable hardware error". Source:
+/// drivers/net/ethernet/mellanox/mlx5/core/health.c, print_health_info.
+bool is_health_dump(std::string_view detail) {
+  return has(detail, "assert_") || has(detail, "synd 0x") || has(detail, "print_health_info");
 }
 
 /// "infiniband mlx5_0: mlx5_0:dump_cqe:272:(pid 0): dump error cqe"; "infiniband mlx5_4: Port: 1
@@ -301,9 +351,9 @@ Found oom_of(std::string_view line) {
   return KernelMessage{.kind = oom, .detail = bounded(line.substr(at == 0 ? 0 : at - 1))};
 }
 
-constexpr std::array kReaders{xid_of,   sxid_of, gpu_of,  edac_of, iommu_of, aer_of,
-                              mce_of,   nmi_of,  pcie_of, nvme_of, disk_of,  mlx5_of,
-                              verbs_of, link_of, net_of,  oom_of,  hang_of};
+constexpr std::array kReaders{xid_of,  sxid_of,  gpu_of,  edac_of,  iommu_of, aer_of,
+                              mce_of,  nmi_of,   pcie_of, probe_of, nvme_of,  disk_of,
+                              mlx5_of, verbs_of, link_of, net_of,   oom_of,   hang_of};
 
 }  // namespace
 
@@ -345,6 +395,10 @@ Found recognise(const KernelRecord& record) {
   constexpr std::string_view kPci = "+pci:";
   if (found && found->pci.empty() && record.device.starts_with(kPci))
     found->pci = pci_address(std::string_view{record.device}.substr(kPci.size())).value_or("");
+  // The dump behind the head of a health report has the report's own level.
+  constexpr int kNotice = 5;
+  if (found && found->kind == mlx5 && record.priority >= kNotice && is_health_dump(found->detail))
+    found->weight = Weight::information;
   return found;
 }
 

@@ -43,15 +43,25 @@ Found block_of(std::string_view line) {
        "critical space allocation error, dev ", "timeout error, dev ", "protection error, dev ",
        "recoverable transport error, dev ", "device offline error, dev ", "I/O error on dev ",
        "EXT4-fs error (device ", "BTRFS error (device ", "BTRFS critical (device ",
-       "BTRFS: error (device ", "Aborting journal on device ", "XFS (", "EXT4-fs ("});
-  constexpr auto kOfXfs = std::to_array<std::string_view>(
-      {"orruption", "I/O error", "shut down", "Shutting down", "CRC error", "xfs_repair"});
+       "BTRFS: error (device ", "Aborting journal on device ", "XFS (", "EXT4-fs (",
+       "EXT4-fs warning (device ", "BTRFS warning (device "});
+  // Behind these marks file systems that are well speak, too: what else has to stand there.
+  struct Also {
+    std::string_view mark;
+    std::array<std::string_view, 6> words;
+  };
+  constexpr std::array<Also, 4> kAlso{
+      {{"XFS (",
+        {"orruption", "I/O error", "shut down", "Shutting down", "CRC error", "xfs_repair"}},
+       {"EXT4-fs (", {"emounting filesystem read-only", "I/O error"}},
+       {"EXT4-fs warning (device ", {"I/O error"}},
+       {"BTRFS warning (device ", {"csum failed", "checksum error"}}}};
   for (const auto mark : kMarks) {
     const auto reported = after(line, mark);
     if (!reported) continue;
-    const bool xfs = mark == "XFS (", ext4 = mark == "EXT4-fs (";
-    if (xfs && !first_of(*reported, kOfXfs)) return std::nullopt;
-    if (ext4 && !has(*reported, "emounting filesystem read-only")) return std::nullopt;
+    const auto also = std::ranges::find(kAlso, mark, &Also::mark);
+    const auto is_said = [&](auto word) { return !word.empty() && has(*reported, word); };
+    if (also != kAlso.end() && std::ranges::none_of(also->words, is_said)) return std::nullopt;
     const auto device = leading_word(reported->substr(0, reported->find('-')));
     if (is_virtual(device)) return std::nullopt;
     return KernelMessage{
@@ -87,7 +97,7 @@ Found ata_of(std::string_view line) {
   if (!leading_number(reported.substr(3))) return std::nullopt;
   constexpr auto kBad = std::to_array<std::string_view>(
       {": exception Emask", ": failed command:", ": error: {", "COMRESET failed", "disable device",
-       ": revalidation failed", "qc timeout", "device not ready", "reset failed"});
+       ": revalidation failed", "qc timeout", "device not ready", "reset failed", ": limiting "});
   if (!first_of(reported, kBad)) return std::nullopt;
   return KernelMessage{
       .kind = disk, .part = std::string{leading_word(reported)}, .detail = bounded(reported)};
@@ -186,7 +196,9 @@ Found net_of(std::string_view line) {
   constexpr auto kHangs = std::to_array<std::string_view>(
       {"NETDEV WATCHDOG: ", "Hardware error event occurred", "Detected Tx Unit Hang",
        "Detected Hardware Unit Hang", "TX timeout detected", "Adapter removed", "PCIe link lost",
-       "Malicious Driver Detection event", "firmware hang", "Fatal firmware error"});
+       "Malicious Driver Detection event", "firmware hang", "Fatal firmware error",
+       "Firmware not responding", "stopped because it has over", "Fan has stopped",
+       "an unsupported SFP", "an unsupported module type"});
   if (const auto at = first_of(line, kHangs)) {
     KernelMessage message{
         .kind = net, .pci = first_address(line), .detail = bounded(line.substr(*at))};

@@ -273,6 +273,19 @@ TEST(Sel, SaysWhatHappenedInTheStandardsWords) {
   EXPECT_EQ(severity_of(strange), "");
 }
 
+TEST(Sel, WeighsAPowerUnitThatCutsOffAndNoMachineThatFoundNothingToBoot) {
+  const auto cut_off = sel("0100 02 10203061 2000 04 09 44 6f 02 ff ff");
+  const auto no_disk = sel("0200 02 10203061 2000 04 1e 44 6f 00 ff ff");
+  const auto no_server = sel("0300 02 10203061 2000 04 1e 44 6f 02 ff ff");
+
+  EXPECT_EQ(text_of(cut_off), "240VA Power Down");
+  EXPECT_EQ(severity_of(cut_off), "Critical");
+  EXPECT_EQ(text_of(no_disk), "No bootable media");
+  EXPECT_EQ(severity_of(no_disk), "Warning");
+  EXPECT_EQ(text_of(no_server), "PXE Server not found");
+  EXPECT_EQ(severity_of(no_server), "Warning");
+}
+
 TEST(Sel, BecomesALineWithItsSensorAndTime) {
   Repository known;
   known.sensors.push_back({.id = 9, .owner = 0x20, .number = 0x30, .type = 1, .name = "CPU0 Temp"});
