@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -45,6 +47,9 @@ Result<std::string> read_file(const std::filesystem::path& file, std::size_t lim
   if (opened.fd < 0)
     return failure(errno == ENOENT ? Code::kNotFound : Code::kInvalid, file, "cannot open");
   std::string bytes;
+  struct stat opened_as{};
+  if (::fstat(opened.fd, &opened_as) == 0 && S_ISREG(opened_as.st_mode) && opened_as.st_size > 0)
+    bytes.reserve(std::min(static_cast<std::size_t>(opened_as.st_size), limit));
   char buffer[65536];
   for (;;) {
     const auto got = ::read(opened.fd, buffer, sizeof buffer);

@@ -1,6 +1,7 @@
 #include "bmc/sent_secrets.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "base/base64.h"
@@ -197,24 +198,24 @@ std::optional<std::size_t> length_at(std::string_view text, std::string_view sec
   return done;
 }
 
-/// The bytes with which a secret, or a spelling of one, may begin. Every byte of what BMCs answer
-/// is looked at, some gigabytes in a run, and few of them are such: hence a table and no calls.
+/// Which secrets, a bit each, may begin with a byte, or have a spelling that does. Every byte of
+/// what BMCs answer is looked at, some gigabytes in a run, and few of them begin one: hence a table
+/// and no calls.
 class FirstBytes {
  public:
-  explicit FirstBytes(std::string_view bytes) {
-    for (const char byte : bytes) add(byte);
-  }
-  void add(char byte) { has_[static_cast<std::uint8_t>(byte)] = true; }
+  void add(char byte, std::uint64_t secrets) { of_[static_cast<std::uint8_t>(byte)] |= secrets; }
+  std::uint64_t of(char byte) const { return of_[static_cast<std::uint8_t>(byte)]; }
   /// The first of them in the text from `at` on; its size: there is none.
   std::size_t next(std::string_view text, std::size_t at) const {
     const char* const bytes = text.data();
     const std::size_t size = text.size();
-    while (at < size && !has_[static_cast<std::uint8_t>(bytes[at])]) ++at;
+    while (at < size && of_[static_cast<std::uint8_t>(bytes[at])] == 0) ++at;
     return at;
   }
 
  private:
-  bool has_[256] = {};
+  static_assert(SentSecrets::kMost <= 64);
+  std::uint64_t of_[256] = {};
 };
 
 /// Whether one of the first bytes shows that the secret does not stand here: most words that begin
@@ -223,8 +224,8 @@ bool differs_soon(const char* text, std::size_t size, const std::string& secret)
   static_assert(kEscapes == "\\%&+");
   constexpr std::size_t kLook = 4;
   const char* const sought = secret.data();
-  const std::size_t look = std::min({kLook, size, secret.size()});
-  for (std::size_t i = 0; i < look; ++i) {
+  const std::size_t length = secret.size();
+  for (std::size_t i = 0; i < kLook && i < size && i < length; ++i) {
     const char byte = text[i];
     if (byte == '\\' || byte == '%' || byte == '&' || byte == '+') return false;
     if (byte != sought[i]) return true;
@@ -307,8 +308,15 @@ void SentSecrets::add_url(std::string_view url) {
 
 std::string SentSecrets::scrubbed(std::string text, In where) const {
   if (all_.empty() || text.empty()) return text;
-  FirstBytes first{kEscapes};
-  for (const auto& secret : all_) first.add(secret.text.front());
+  FirstBytes first;
+  std::uint64_t sought = 0;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i].common && where == In::document) continue;
+    const auto bit = std::uint64_t{1} << i;
+    first.add(all_[i].text.front(), bit);
+    sought |= bit;
+  }
+  for (const char escape : kEscapes) first.add(escape, sought);
   const bool json = where != In::text;
   const std::string_view whole = text;
   std::string clean;
@@ -320,8 +328,8 @@ std::string SentSecrets::scrubbed(std::string text, In where) const {
     if (at == whole.size()) break;
     const bool within_run = at > 0 && whole[at] == '\\' && whole[at - 1] == '\\' && kept < at;
     if (!within_run) {
-      for (const auto& secret : all_) {
-        if (secret.common && where == In::document) continue;
+      for (auto left = first.of(whole[at]); left != 0; left &= left - 1) {
+        const auto& secret = all_[static_cast<std::size_t>(std::countr_zero(left))];
         if (differs_soon(whole.data() + at, whole.size() - at, secret.text)) continue;
         const auto length = length_at(whole.substr(at), secret.text, json, budget);
         if (!length || (secret.common && !stands_alone(whole, at, *length))) continue;

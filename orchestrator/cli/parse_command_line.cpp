@@ -81,14 +81,19 @@ void add_options(CLI::App& app, const CommandRow& command) {
   }
 }
 
-/// The commands of `command` too; the one that is parsed is put into `chosen`.
-void add_command(CLI::App& app, const CommandRow& command, const CommandRow*& chosen) {
+/// The commands of `command` too; the one that is parsed is put into `chosen`. A command that is
+/// none of the `words` can only be listed: it gets no options, which would cost each start more
+/// than all else that it does before its command runs.
+void add_command(CLI::App& app, const CommandRow& command, const std::vector<std::string>& words,
+                 const CommandRow*& chosen) {
   if (!command.footer.empty()) app.footer(std::string{command.footer});
   if (!command.version.empty()) app.set_version_flag("--version", std::string{command.version});
   if (!command.subcommands.empty()) app.require_subcommand(1);
   add_options(app, command);
-  for (const auto& each : command.subcommands)
-    add_command(*app.add_subcommand(std::string{each.name}, std::string{each.help}), each, chosen);
+  for (const auto& each : command.subcommands) {
+    auto& added = *app.add_subcommand(std::string{each.name}, std::string{each.help});
+    if (std::ranges::find(words, each.name) != words.end()) add_command(added, each, words, chosen);
+  }
   if (command.run) app.callback([&command, &chosen] { chosen = &command; });
 }
 
@@ -210,7 +215,7 @@ OrExit<const CommandRow*> parse_command_line(const CommandRow& program,
   const CommandRow* chosen = nullptr;
   CLI::App app{std::string{program.help}, std::string{program.name}};
   app.fallthrough();
-  add_command(app, program, chosen);
+  add_command(app, program, words, chosen);
   try {
     std::ranges::reverse(words);  // as CLI11 wants a vector of them
     app.parse(std::move(words));

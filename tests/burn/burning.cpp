@@ -80,7 +80,7 @@ Burning::Burning(const std::string& arguments, const std::vector<std::string>& f
   std::array<int, 2> ends{};
   EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   errors_ = ::memfd_create("errors", MFD_CLOEXEC);
-  pid_ = ::fork();
+  pid_ = ::vfork();  // fork(2) would copy the page tables of a test that a sanitizer made large
   if (pid_ == 0) {
     ::setpgid(0, 0);
     ::dup2(ends[1], STDOUT_FILENO);

@@ -38,6 +38,8 @@ RackSite::RackSite(Options options) {
   rack_ = *std::move(rack);
   inventory_ = rack_->inventory_yaml();
   write("inventory.yaml", inventory_);
+  fs::create_directory(folder_ / "for-virtual-nodes");
+  write("for-virtual-nodes/cupel-node", kVirtualProgram, 0755);
 }
 
 RackSite::~RackSite() {
@@ -62,7 +64,8 @@ void RackSite::write(const std::string& name, const std::string& text, int mode)
 std::vector<std::string> RackSite::cupel(std::vector<std::string> arguments) const {
   std::vector<std::string> all{"env",        "-C",      folder_.string(),
                                CUPEL_BINARY, "--state", file("state")};
-  for (auto& word : with_programs(arguments)) all.push_back(std::move(word));
+  for (auto& word : with_programs(arguments, file("for-virtual-nodes")))
+    all.push_back(std::move(word));
   if (waits_for_repair(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
   return all;
 }

@@ -78,17 +78,11 @@ class RequalifyTest : public ::testing::Test {
     return site.cupel({"--programs", programs(), "serve", "--config", site.file("service.yaml"),
                        "--inventory", site.file("inventory.yaml"), "--socket", site.file("s")});
   }
-  /// Ours, and in place of the one that needs CUDA to be built a file that a virtual node takes for
-  /// it: an ELF file of that name.
   std::string programs() const {
     const std::filesystem::path folder = site.file("programs");
-    if (std::filesystem::create_directory(folder)) {
-      std::filesystem::create_symlink(NODE_BINARY, folder / "cupel-node");
-      site.write("programs/cupel-burn",
-                 "\x7f"
-                 "ELF",
-                 0755);
-    }
+    if (std::filesystem::create_directory(folder))
+      for (const auto* program : {"cupel-node", "cupel-burn"})
+        site.write(std::string{"programs/"} + program, kVirtualProgram, 0755);
     return folder;
   }
   Ran there(std::vector<std::string> arguments, std::chrono::seconds patience = 60s) const {

@@ -85,7 +85,8 @@ std::vector<std::string> Site::cupel(std::vector<std::string> arguments) const {
                                CUPEL_BINARY,
                                "--state",
                                (folder / "state").string()};
-  for (auto& word : with_programs(arguments)) all.push_back(std::move(word));
+  const auto made_for_nodes = std::filesystem::path{NODE_BINARY}.parent_path().string();
+  for (auto& word : with_programs(arguments, made_for_nodes)) all.push_back(std::move(word));
   if (waits_for_repair(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
   return all;
 }
@@ -94,10 +95,10 @@ Ran Site::run(std::vector<std::string> arguments, std::chrono::seconds patience)
   return testing::run(cupel(std::move(arguments)), {}, patience);
 }
 
-std::vector<std::string> with_programs(std::vector<std::string> arguments) {
+std::vector<std::string> with_programs(std::vector<std::string> arguments,
+                                       const std::string& folder) {
   if (std::ranges::find(arguments, "--programs") == arguments.end())
-    arguments.insert(arguments.begin(),
-                     {"--programs", std::filesystem::path{NODE_BINARY}.parent_path().string()});
+    arguments.insert(arguments.begin(), {"--programs", folder});
   return arguments;
 }
 

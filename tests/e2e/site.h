@@ -97,8 +97,9 @@ inline bool waits_for_repair(const std::vector<std::string>& arguments) {
 }
 
 /// `arguments` behind the options of the command itself: a build with sanitizers has no programs
-/// beside cupel, so that they are named.
-std::vector<std::string> with_programs(std::vector<std::string> arguments);
+/// beside cupel, so that they are named. `folder`: of those where `arguments` name none.
+std::vector<std::string> with_programs(std::vector<std::string> arguments,
+                                       const std::string& folder);
 
 /// One object for each line that holds one.
 std::vector<json::object> json_lines(const std::string& text);

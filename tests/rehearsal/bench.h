@@ -15,7 +15,10 @@ inline inventory::Profile shipped_profile(std::string_view name) {
   auto profile = source.load(std::string{name}, problems);
   return profile ? *profile : inventory::Profile{};
 }
-inline inventory::Profile dgx() { return shipped_profile("dgx-h100"); }
+inline inventory::Profile dgx() {
+  static const auto kProfile = shipped_profile("dgx-h100");  // read once: most tests want it
+  return kProfile;
+}
 
 /// A rack's loop and its clock, for what stands on them in a test: made first, gone last.
 struct RackLoop {

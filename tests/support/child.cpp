@@ -10,19 +10,34 @@
 #include <unistd.h>
 
 #include <stdexcept>
+#include <string_view>
 
 namespace cupel::testing {
 namespace {
 
-void become(const std::vector<char*>& argv, const std::vector<std::string>& environment,
+/// Ours with `added` in their places; one of these without "=" takes ours away.
+std::vector<char*> environment_with(std::vector<std::string>& added) {
+  std::vector<char*> all;
+  for (char** each = environ; *each != nullptr; ++each) all.push_back(*each);
+  for (auto& one : added) {
+    const auto equals = one.find('=');
+    const auto name = one.substr(0, equals) + "=";
+    std::erase_if(all, [&](const char* each) { return std::string_view{each}.starts_with(name); });
+    if (equals != one.npos) all.push_back(one.data());
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
+/// In the memory of the test: it changes nothing in there.
+void become(const std::vector<char*>& argv, const std::vector<char*>& environment,
             std::size_t file_limit) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const auto& each : environment) ::putenv(const_cast<char*>(each.c_str()));
   if (file_limit != 0) {
     const rlimit limit{file_limit, file_limit};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
-  ::execvp(argv[0], argv.data());
+  ::execvpe(argv[0], argv.data(), environment.data());
   ::_exit(127);
 }
 
@@ -36,13 +51,16 @@ Child::Child(std::vector<std::string> argv, std::vector<std::string> environment
   std::vector<char*> pointers;
   for (auto& each : argv) pointers.push_back(each.data());
   pointers.push_back(nullptr);
-  pid_ = ::fork();
+  const auto whole = environment_with(environment);
+  // fork(2) would copy the page tables of a test that a sanitizer has made large, and let both
+  // write their pages anew.
+  pid_ = ::vfork();
   if (pid_ == 0) {
     const int null = ::open("/dev/null", O_RDONLY);
     ::dup2(null, STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     ::dup2(err[1], STDERR_FILENO);
-    become(pointers, environment, file_limit);
+    become(pointers, whole, file_limit);
   }
   ::close(out[1]);
   ::close(err[1]);
