@@ -1,8 +1,8 @@
 #pragma once
 // Structs as JSON objects and back, by the rows that Boost.Describe has of them: a key for each
-// member, of the member's name. Writing leaves out what is empty (texts, lists of texts, numbers
-// that are absent or not finite). Reading is tolerant: what is absent or of another type stays
-// empty. A type in other words than these specialises Row.
+// member, of the member's name unless kKey has another. Writing leaves out what is empty (texts,
+// lists of texts, numbers that are absent or not finite). Reading is tolerant: what is absent or of
+// another type stays empty. A type in other words than these specialises Row.
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
 #include <boost/mp11/algorithm.hpp>
@@ -23,6 +23,15 @@ concept Struct = boost::describe::has_describe_members<T>::value;
 /// Its members stand among those of the struct that has it.
 template <class T>
 inline constexpr bool kFlat = false;
+
+/// The key of a member that is called otherwise in files that exist; empty: as the member.
+template <auto Member>
+inline constexpr std::string_view kKey{};
+
+template <class Member>
+constexpr std::string_view key_of(Member) {
+  return kKey<Member::pointer>.empty() ? std::string_view{Member::name} : kKey<Member::pointer>;
+}
 
 template <Struct T>
 json::object to_object(const T& thing);
@@ -167,7 +176,7 @@ json::object to_object(const T& thing) {
     if constexpr (kFlat<Member>)
       for (auto& [key, value] : to_object(member)) object[key] = std::move(value);
     else
-      Row<Member>::put(object, row.name, member);
+      Row<Member>::put(object, key_of(row), member);
   });
   return object;
 }
@@ -182,7 +191,7 @@ T from_object(const json::object& object) {
       member = from_object<Member>(object);
     } else {
       static const json::value absent;
-      const auto* value = object.if_contains(row.name);
+      const auto* value = object.if_contains(key_of(row));
       member = Row<Member>::take(value == nullptr ? absent : *value);
     }
   });

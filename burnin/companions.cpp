@@ -141,8 +141,8 @@ Result<std::vector<const Stage*>> companions(const Stage& one, const Parameters&
     const bool fits =
         companion_named(word) != nullptr && std::ranges::find(found, companion) == found.end();
     if (!fits)
-      return Error{Code::kInvalid, fmt::format("beside must be none, or some of cpu, memory, each "
-                                               "once, parted by commas, not '{}'",
+      return Error{Code::kInvalid, fmt::format("beside must be none, or a comma-separated list of "
+                                               "cpu, memory, without duplicates, not '{}'",
                                                shortened(printable(written), 80))};
     found.push_back(companion);
   }

@@ -120,7 +120,7 @@ void read_groups(YamlFields& site, Inventory& into, std::vector<Problem>& proble
   }
 }
 
-/// Loads each profile once. A node whose profile cannot be had is said once for each profile.
+/// Loads each profile once. A profile that cannot be loaded is reported once, not for each node.
 void load_profiles(const ProfileSource& source, Inventory& into, std::vector<Problem>& problems,
                    std::string& digested) {
   std::unordered_set<std::string> tried;

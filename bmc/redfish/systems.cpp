@@ -123,7 +123,8 @@ void bound(Survey& survey, std::vector<std::string>& uris, const std::string& co
   survey.unknown("more systems", collection, why);
 }
 
-/// Leaves the one that is named; the others are other nodes.
+/// Keeps the named System in `systems`. The others belong to other nodes: their URIs go to
+/// `others`.
 Result<void> leave_the_named(std::vector<Document>& systems, const std::string& wanted,
                              std::vector<std::string>& others) {
   const auto name = [](const Document& one) { return last_name(one.uri); };

@@ -62,7 +62,7 @@ class CableWriter {
   void add_finding(const CableFinding& finding) {
     std::set<CableEnd> ends{finding.cable};
     for (const auto& move : finding.moves) {
-      // Of a plug that is moved at the lower end the end that stays is the upper one.
+      // The cable is named by the end whose plug stays: the upper one where the lower plug moves.
       const auto* cable = map_.cable_at(move.cable);
       ends.insert(cable != nullptr ? cable->from : move.cable);
     }

@@ -178,9 +178,10 @@ Result<std::string> list_parameter(ParameterRows rows, const Parameters& paramet
     const bool fits = std::ranges::find(known, word) != known.end() &&
                       std::ranges::find(chosen, word) == chosen.end();
     if (!fits)
-      return Error{Code::kInvalid,
-                   fmt::format("{} must be some of {}, each once, parted by commas, not '{}'", name,
-                               fmt::join(known, ", "), shortened(printable(word), 80))};
+      return Error{
+          Code::kInvalid,
+          fmt::format("{} must be a comma-separated list of {}, without duplicates, not '{}'", name,
+                      fmt::join(known, ", "), shortened(printable(word), 80))};
     chosen.push_back(word);
   }
   return fmt::format("{}", fmt::join(chosen, ","));

@@ -165,7 +165,7 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
       add("nvlink.counted", gpu.name, reported.counted > 0 && reported.uncounted == 0 ? 1 : 0, "");
     if (!reported.active.empty())
       add("nvlink.active", gpu.name, static_cast<double>(active), "links");
-    // What is told suffices to know that it is not nought, not that it is.
+    // A partial count proves errors; it cannot prove that there were none.
     const bool bad =
         reported.crc.value_or(0) + reported.replays.value_or(0) + reported.recoveries.value_or(0) >
         0;

@@ -79,7 +79,7 @@ Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inven
   TRY(auto planned, planned_or_exit(context, std::move(selection.playbook), site, asked.node));
   if (const auto missing = missing_here(context, asked, *planned))
     return print_error(context, *missing, Exit::invalid);
-  // What was found by a machine that failed is kept of no run.
+  // After a swap nothing is kept: every result was measured on the machine that failed.
   if (!asked.after_swap) context.run.requalifies = std::move(renewed);
   look_at_nodes_first(context, *planned);
   const auto exit = execute_new(context, std::move(planned), where);

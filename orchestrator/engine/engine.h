@@ -43,8 +43,8 @@ struct RunSetup {
   Backoff backoff{};
   std::optional<Event> first{};  // run_started or run_resumed: written before anything else
   Snapshots* snapshots = nullptr;
-  /// A run whose nodes are all through stays open for so long after a step that needs hands, so
-  /// that the node can be retried when they were there.
+  /// How long a finished run stays open after a step that waits for repair, so that the node can be
+  /// retried once an operator has repaired it.
   std::chrono::seconds repair_patience{0};
 };
 
@@ -85,7 +85,7 @@ class Engine {
   bool finished(RunId run) const;
   /// Whether it is halted, and nothing of it goes on until an operator continues it.
   bool halted(RunId run) const;
-  /// How long a run whose nodes are all through still stays open for hands; nothing if it does not.
+  /// How long a finished run still stays open for a repair; nothing if it does not.
   std::optional<std::chrono::milliseconds> waits_for_repair(RunId run) const;
   Stop why_stopped(RunId run) const;
 

@@ -45,6 +45,10 @@ using inventory::Finding;
 template <>
 inline constexpr bool kFlat<burnin::Quantity> = true;
 
+// The key in every journal since the first version.
+template <>
+inline constexpr std::string_view kKey<&burnin::Cause::wanted> = "wanted";
+
 template <>
 struct Row<inventory::PartKind> : EnumRow<inventory::PartKind> {
   static inventory::PartKind known(std::string_view word) {

@@ -140,7 +140,7 @@ Task<int> virtual_cupel_node_log(ProcessPtr process, Arguments arguments) {
     document["restarted"] = restarted;
     document["from_boot"] = since.from_boot;
     document["lost"] = 0;
-    // What is about to be said is there early in the log of a machine that is not there.
+    // The virtual log may hold lines of a later time already: `stands` cuts them off.
     document["messages"] = kernel_messages(host, after, static_cast<double>(stands) * kMilli);
   }
   const auto text = json::serialize(document) + "\n";

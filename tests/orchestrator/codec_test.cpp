@@ -44,6 +44,19 @@ TEST(Codec, ReadsAVerdictAsItWasWritten) {
   EXPECT_EQ(read.checked, verdict().checked);
 }
 
+TEST(Codec, WritesTheLimitOfACauseUnderTheKeyThatOldJournalsHave) {
+  burnin::Cause cause{burnin::Decision::fail, "gpu3", "audit"};
+  cause.measured = "7 GPUs";
+  cause.wanted = "8 GPUs";
+  burnin::Verdict verdict;
+  verdict.causes = {cause};
+
+  const auto text = json::serialize(to_json(verdict));
+
+  EXPECT_THAT(text, ::testing::HasSubstr(R"("wanted":"8 GPUs")"));
+  EXPECT_EQ(verdict_from(parse_json(text).value().as_object()).causes, verdict.causes);
+}
+
 TEST(Codec, KeepsALinkAndAPowerFeedAsTheSubjectOfACause) {
   using inventory::Subject;
   for (const Subject& subject :

@@ -24,8 +24,8 @@ using engine::StepEnd;
 using engine::StepRequest;
 
 /// A name that no other run, store or controller has ever used: an old job's output must never be
-/// taken for a new one's. That nobody on the node gets at it is the folder's own affair, not that
-/// of its name.
+/// taken for a new one's. The name is no secret: the folder's owner and mode keep other users of
+/// the node out.
 std::string fresh_folder(const StepRequest& request) {
   return fmt::format("{}/cupel-{}-run{}-{}", ssh::kJobFolder, random_hex(8), request.run,
                      request.step.name);

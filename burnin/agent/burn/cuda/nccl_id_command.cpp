@@ -26,7 +26,8 @@ constexpr std::array kChoices{
            .help = "seconds to connect, at most"},
 };
 
-/// What is told of it is told while this process listens: an id is of no use once it has ended.
+/// The id is printed while this process listens on its address: it is useless once the process
+/// ends.
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog&) {
   TRY(choose_interface(options));
   const std::chrono::duration<double> within{options.number("--within")};

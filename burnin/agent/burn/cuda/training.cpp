@@ -61,8 +61,8 @@ class TrainRank {
     return done();
   }
 
-  /// Across nodes nobody ends before the last one is here: rank 0's process holds what the others
-  /// met at.
+  /// Across nodes each rank waits here for the last one: rank 0's process holds the listening
+  /// socket at which the others meet.
   Outcome<> end(TrainWorker& worker) {
     if (all_.across == nullptr) return done();
     scope_.doing("waiting for the last node");
