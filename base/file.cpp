@@ -32,8 +32,8 @@ Error failure(Code code, const std::filesystem::path& file, std::string_view ver
 /// Within what a shell's "<(...)" takes to print its next bytes, or to end.
 bool brings_more(int pipe) {
   constexpr int kPatience = 10'000;  // ms
-  pollfd wanted{.fd = pipe, .events = POLLIN, .revents = 0};
-  const int ready = ::poll(&wanted, 1, kPatience);
+  pollfd readable{.fd = pipe, .events = POLLIN, .revents = 0};
+  const int ready = ::poll(&readable, 1, kPatience);
   if (ready == 0) errno = EAGAIN;
   return ready > 0 || (ready < 0 && errno == EINTR);
 }

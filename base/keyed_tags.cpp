@@ -23,7 +23,7 @@ void demand_gmac(int result) {
 KeyedTags::KeyedTags() { demand_gmac(RAND_bytes(key_.data(), static_cast<int>(key_.size()))); }
 
 /// The tag of a message that is all additional data. A number stands for one message as long as
-/// tags stay in here: none is ever told.
+/// tags stay in here: none is ever reported.
 KeyedTags::Tag KeyedTags::of(std::uint64_t number, std::string_view bytes) const {
   struct Free {
     void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }

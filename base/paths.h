@@ -9,8 +9,8 @@
 
 namespace cupel {
 
-/// Whether something is there. False, too, where that cannot be found out: where a person is told,
-/// absence() says which.
+/// Whether something is there. False, too, where that cannot be found out: where a person is
+/// informed, absence() says which.
 bool is_there(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 bool is_pipe(const std::filesystem::path& path);

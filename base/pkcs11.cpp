@@ -103,8 +103,9 @@ class Module {
     TRY(check_ownership(path));
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      const char* said = ::dlerror();
-      return invalid("it does not open: " + printable(said == nullptr ? "no reason given" : said));
+      const char* reason = ::dlerror();
+      return invalid("it does not open: " +
+                     printable(reason == nullptr ? "no reason given" : reason));
     }
     void* symbol = ::dlsym(library, "C_GetFunctionList");
     CK_FUNCTION_LIST* functions = nullptr;
@@ -193,13 +194,13 @@ class Session {
   Result<CK_OBJECT_HANDLE> object(const TokenKey& key, CK_OBJECT_CLASS kind) const {
     auto type = kEdwards;
     auto label = key.object, id = key.id;
-    std::vector<CK_ATTRIBUTE> wanted{{CKA_CLASS, &kind, sizeof kind},
-                                     {CKA_KEY_TYPE, &type, sizeof type}};
-    if (!label.empty()) wanted.push_back({CKA_LABEL, label.data(), label.size()});
-    if (!id.empty()) wanted.push_back({CKA_ID, id.data(), id.size()});
+    std::vector<CK_ATTRIBUTE> attributes{{CKA_CLASS, &kind, sizeof kind},
+                                         {CKA_KEY_TYPE, &type, sizeof type}};
+    if (!label.empty()) attributes.push_back({CKA_LABEL, label.data(), label.size()});
+    if (!id.empty()) attributes.push_back({CKA_ID, id.data(), id.size()});
     CK_OBJECT_HANDLE found[2] = {};
     CK_ULONG count = 0;
-    auto code = module_->C_FindObjectsInit(handle_, wanted.data(), wanted.size());
+    auto code = module_->C_FindObjectsInit(handle_, attributes.data(), attributes.size());
     if (code == CKR_OK) {
       code = module_->C_FindObjects(handle_, found, 2, &count);
       module_->C_FindObjectsFinal(handle_);

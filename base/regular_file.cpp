@@ -48,12 +48,12 @@ Result<void> check_replaceable(const std::filesystem::path& file) {
 
 }  // namespace
 
-Result<void> check_regular(int descriptor, const std::filesystem::path& said) {
+Result<void> check_regular(int descriptor, const std::filesystem::path& name) {
   struct stat found{};
   if (::fstat(descriptor, &found) != 0)
-    return Error{Code::kInvalid, said.string() + " cannot be looked at: " + std::strerror(errno)};
+    return Error{Code::kInvalid, name.string() + " cannot be looked at: " + std::strerror(errno)};
   if (S_ISREG(found.st_mode)) return ok();
-  return Error{Code::kInvalid, said.string() + " is not a regular file, but " +
+  return Error{Code::kInvalid, name.string() + " is not a regular file, but " +
                                    std::string{what_it_is(found.st_mode)}};
 }
 

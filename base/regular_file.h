@@ -10,9 +10,9 @@
 namespace cupel {
 
 /// That an open descriptor is of a regular file. Open it with O_NONBLOCK: of a pipe open(2) may
-/// never end, and of /dev/zero reading. `said`: as errors name it. Errors: kInvalid: it is a
+/// never end, and of /dev/zero reading. `name`: as errors name it. Errors: kInvalid: it is a
 /// folder, a pipe, a device or a socket, or cannot be looked at.
-Result<void> check_regular(int descriptor, const std::filesystem::path& said);
+Result<void> check_regular(int descriptor, const std::filesystem::path& name);
 
 /// A file beside the one whose place it takes, under a name that nobody knows beforehand: never
 /// through a link, nor into a file that somebody else has put there.

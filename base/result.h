@@ -43,7 +43,7 @@ constexpr bool is_lost(Code code) { return code == Code::kTimeout || code == Cod
 struct [[nodiscard]] Error {
   Code code{};
   std::string what{};
-  std::chrono::milliseconds retry_after{0};  // asked for by the other side; 0: not said
+  std::chrono::milliseconds retry_after{0};  // asked for by the other side; 0: not given
 
   /// Puts what was being tried in front: "a01-n07: power on: POST .../Reset: HTTP 503".
   Error within(std::string_view attempt) && {

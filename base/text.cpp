@@ -85,12 +85,12 @@ template <class Known>
 std::optional<std::string> nearest_of(std::string_view typed, const Known& known) {
   constexpr std::size_t kLongestWord = 64;
   if (typed.size() > kLongestWord) return std::nullopt;
-  const auto wanted = lower_case(typed);
+  const auto requested = lower_case(typed);
   std::optional<std::string> best;
-  auto best_cost = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  auto best_cost = std::max<std::size_t>(1, requested.size() / 3) + 1;
   for (const std::string_view word : known) {
     if (word.size() > kLongestWord) continue;
-    const auto cost = edits(wanted, lower_case(word));
+    const auto cost = edits(requested, lower_case(word));
     if (cost < best_cost) {
       best = std::string{word};
       best_cost = cost;

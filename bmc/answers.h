@@ -69,14 +69,14 @@ struct Observed {
 struct BootOverride {
   BootTarget target = BootTarget::none;
   bool once = false;  // else until it is taken back
-  std::string uri{};  // of uefi_http, where the machine is to be told one
+  std::string uri{};  // of uefi_http, where the machine is to be given one
   friend bool operator==(const BootOverride&, const BootOverride&) = default;
 };
 
 /// One line of an event log.
 struct LogEntry {
   std::string id;
-  std::optional<Seconds> time{};  // as told, in UTC; nothing where the BMC's date is none
+  std::optional<Seconds> time{};  // as reported, in UTC; nothing where the BMC's date is none
   std::string severity{};         // "OK", "Warning", "Critical"; empty: not reported
   std::string message{};
   std::string message_id{};  // of a registry, or empty

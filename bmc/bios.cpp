@@ -15,9 +15,9 @@ bool same_setting(const BiosValue& one, const BiosValue& other) {
   return one == other || to_text(one) == to_text(other);
 }
 
-BiosValues differing(const BiosValues& wanted, const BiosSettings& settings) {
+BiosValues differing(const BiosValues& requested, const BiosSettings& settings) {
   BiosValues different;
-  for (const auto& [name, value] : wanted) {
+  for (const auto& [name, value] : requested) {
     const auto waiting = settings.pending.find(name);
     const auto now = settings.current.find(name);
     const bool waits = waiting != settings.pending.end();

@@ -11,7 +11,7 @@ bool same_setting(const BiosValue& one, const BiosValue& other);
 /// As a person would type it.
 std::string to_text(const BiosValue& value);
 
-/// What `wanted` makes different from `settings` once it has booted; empty: nothing.
-BiosValues differing(const BiosValues& wanted, const BiosSettings& settings);
+/// What `requested` makes different from `settings` once it has booted; empty: nothing.
+BiosValues differing(const BiosValues& requested, const BiosSettings& settings);
 
 }  // namespace cupel::bmc

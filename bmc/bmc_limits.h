@@ -122,8 +122,8 @@ struct BmcLimits {
   Logins logins;
   SentSecrets secrets;  // that it was sent, by whatever protocol
   const std::shared_ptr<MemoryUse> memory = std::make_shared<MemoryUse>();  // of its answers
-  int long_reads = 0;            // under way: every place in at_once will be wanted again soon
-  Budget seen;                   // counters; what is in use now is told by snapshot()
+  int long_reads = 0;            // under way: every place in at_once will be needed again soon
+  Budget seen;                   // counters; what is in use now is reported by snapshot()
   Silence silence{};             // of its Redfish
   bool redfish_session = false;  // one is open
   int ipmi_sessions = 0;         // that are open; a console has its own

@@ -21,21 +21,21 @@ bool same(std::string_view left, std::string_view right) {
   return lower_case(left) == lower_case(right);
 }
 
-struct Wanted {
+struct LogRequest {
   std::string type{}, oem{};
 };
 
-Result<Wanted> wanted_of(std::string_view text) {
+Result<LogRequest> log_request_of(std::string_view text) {
   const auto colon = text.find(':');
   if (same(text.substr(0, colon), kOemDiagnostics)) {
     const auto name = colon == text.npos ? std::string_view{} : trimmed(text.substr(colon + 1));
     if (!name.empty() && name.size() <= kLongestName && printable(name) == name)
-      return Wanted{std::string{kOemDiagnostics}, std::string{name}};
+      return LogRequest{std::string{kOemDiagnostics}, std::string{name}};
     return Error{Code::kInvalid, "OEM data has a name of the vendor's: OEM:NAME"};
   }
   const auto* const known =
       std::ranges::find_if(kTypes, [&](std::string_view type) { return same(type, text); });
-  if (known != kTypes.end()) return Wanted{std::string{*known}, {}};
+  if (known != kTypes.end()) return LogRequest{std::string{*known}, {}};
   return Error{Code::kInvalid,
                "'" + printable(shortened(text, kLongestName)) +
                    "' is no type of diagnostic data: Manager, PreOS, OS, CPER, CPERSection or "
@@ -53,21 +53,23 @@ std::optional<std::string> word_for(std::span<const std::string> words, std::str
   return found == words.end() ? std::nullopt : std::optional{*found};
 }
 
-bool reports_it(const DiagnosticOffer& offer, const Wanted& wanted) {
-  return word_for(offer.types, wanted.type).has_value() &&
-         (wanted.oem.empty() || offer.oem_types.empty() || word_for(offer.oem_types, wanted.oem));
+bool reports_it(const DiagnosticOffer& offer, const LogRequest& requested) {
+  return word_for(offer.types, requested.type).has_value() &&
+         (requested.oem.empty() || offer.oem_types.empty() ||
+          word_for(offer.oem_types, requested.oem));
 }
 
 /// bmcweb: dumps of a manager take Manager alone, those of a System OEM alone.
-bool may_have_it(const DiagnosticOffer& offer, const Wanted& wanted) {
-  return offer.types.empty() && offer.service.starts_with(kManagers) == (wanted.type == kManager);
+bool may_have_it(const DiagnosticOffer& offer, const LogRequest& requested) {
+  return offer.types.empty() &&
+         offer.service.starts_with(kManagers) == (requested.type == kManager);
 }
 
-DiagnosticOrder order_of(const DiagnosticOffer& offer, const Wanted& wanted) {
+DiagnosticOrder order_of(const DiagnosticOffer& offer, const LogRequest& requested) {
   DiagnosticOrder order{.service = offer.service,
-                        .type = word_for(offer.types, wanted.type).value_or(wanted.type)};
-  if (!wanted.oem.empty())
-    order.oem_type = word_for(offer.oem_types, wanted.oem).value_or(wanted.oem);
+                        .type = word_for(offer.types, requested.type).value_or(requested.type)};
+  if (!requested.oem.empty())
+    order.oem_type = word_for(offer.oem_types, requested.oem).value_or(requested.oem);
   return order;
 }
 
@@ -101,8 +103,8 @@ std::string to_string(const DiagnosticOffer& offer) {
 }
 
 Result<std::vector<DiagnosticOrder>> diagnostic_orders(std::span<const DiagnosticOffer> offers,
-                                                       std::string_view wanted) {
-  TRY(const auto what, wanted_of(wanted));
+                                                       std::string_view requested) {
+  TRY(const auto what, log_request_of(requested));
   std::vector<DiagnosticOrder> orders;
   const auto take = [&](auto fits) {
     for (const auto& offer : offers)
@@ -113,7 +115,7 @@ Result<std::vector<DiagnosticOrder>> diagnostic_orders(std::span<const Diagnosti
   if (orders.empty()) take([](const DiagnosticOffer& offer) { return offer.types.empty(); });
   if (!orders.empty()) return orders;
   return Error{Code::kInvalid, "no log service of this BMC offers " +
-                                   printable(shortened(wanted, kLongestName)) +
+                                   printable(shortened(requested, kLongestName)) +
                                    "; offered: " + list_of(offers)};
 }
 

@@ -50,14 +50,14 @@ using DiagnosticSink = std::function<Result<void>(std::string_view piece)>;
 /// The data type "OEM", which another word is chosen by.
 inline constexpr std::string_view kOemDiagnostics = "OEM";
 
-/// What to ask of which log service for `wanted`: "Manager", "PreOS", "OS", "CPER",
+/// What to ask of which log service for `requested`: "Manager", "PreOS", "OS", "CPER",
 /// "CPERSection" or "OEM:NAME". Every service that reports the type is asked. Where none does,
 /// those are that report no types: a manager's for Manager, a System's for the others; where that
 /// leaves none, every one of them. NAME fits the vendor's word or what stands behind its "="
 /// ("FPGA": "DiagnosticType=FPGA"), in any case. Pure.
 /// Errors: kInvalid: no such type, or no service offers it; what is offered is listed.
 Result<std::vector<DiagnosticOrder>> diagnostic_orders(std::span<const DiagnosticOffer> offers,
-                                                       std::string_view wanted);
+                                                       std::string_view requested);
 
 /// "Managers/HGX_BMC_0/LogServices/Dump: Manager"; "types not reported". For people.
 std::string to_string(const DiagnosticOffer& offer);

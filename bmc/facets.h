@@ -29,7 +29,7 @@ struct Power {
 
 struct Boot {
   /// Returns after reading it back.
-  Verb<Protocol(BootOverride wanted)> set{"set boot"};
+  Verb<Protocol(BootOverride requested)> set{"set boot"};
   Verb<Sourced<BootOverride>()> read{"boot override"};
 };
 
@@ -122,7 +122,7 @@ struct Bios {
   /// nothing was sent then. Also what the BMC itself refused by name: then the others are staged.
   /// Returns the attributes that this BMC takes only once the others are current: after the next
   /// boot they can be staged.
-  Verb<std::vector<std::string>(BiosValues wanted)> stage{"stage BIOS settings"};
+  Verb<std::vector<std::string>(BiosValues requested)> stage{"stage BIOS settings"};
   /// All of them to the maker's defaults, at the next boot. Harmless when repeated.
   Verb<Protocol()> reset{"reset BIOS settings"};
 };

@@ -163,10 +163,12 @@ class FallbackBmc final : public Bmc {
   }
 
   // A Redfish that lacks one target or one service may have another.
-  Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) {
-    const auto name = "boot " + std::string{to_string(wanted.target)} +
-                      (wanted.once ? " once" : "") + (wanted.uri.empty() ? "" : " from a URI");
-    return ask(name, Twice::harmless, &Bmc::boot, &facet::Boot::set, deadline, std::move(wanted));
+  Task<Result<Protocol>> set_boot(BootOverride requested, Deadline deadline) {
+    const auto name = "boot " + std::string{to_string(requested.target)} +
+                      (requested.once ? " once" : "") +
+                      (requested.uri.empty() ? "" : " from a URI");
+    return ask(name, Twice::harmless, &Bmc::boot, &facet::Boot::set, deadline,
+               std::move(requested));
   }
   Task<Result<Protocol>> enable_service(std::string name, bool enabled, Deadline deadline) {
     return ask("service " + name, Twice::harmless, &Bmc::manager,

@@ -14,16 +14,16 @@ std::string plain_mac(std::string_view mac) {
   return plain;
 }
 
-bool holds_mac(std::span<const std::string> macs, std::string_view wanted) {
-  return std::ranges::any_of(macs,
-                             [&](const auto& mac) { return plain_mac(mac) == plain_mac(wanted); });
+bool holds_mac(std::span<const std::string> macs, std::string_view requested) {
+  return std::ranges::any_of(
+      macs, [&](const auto& mac) { return plain_mac(mac) == plain_mac(requested); });
 }
 
 bool same_text(std::string_view left, std::string_view right) {
   return lower_case(trimmed(left)) == lower_case(trimmed(right));
 }
 
-std::string said_by(const Identity& seen) {
+std::string described_answer(const Identity& seen) {
   return described({.serial = seen.serial, .uuid = seen.uuid, .macs = seen.bmc_macs});
 }
 
@@ -40,7 +40,7 @@ std::optional<std::string> identity_mismatch(const KnownBmc& known, const Expect
            described({.serial = people.serial,
                       .macs = people.mac.empty() ? std::vector<std::string>{}
                                                  : std::vector{people.mac}}) +
-           ", but what answers is " + said_by(seen);
+           ", but what answers is " + described_answer(seen);
   if (!people.serial.empty() && same_text(people.serial, seen.serial)) return std::nullopt;
   if (!people.mac.empty() && holds_mac(seen.bmc_macs, people.mac)) return std::nullopt;
   bool compared = false;
@@ -57,7 +57,7 @@ std::optional<std::string> identity_mismatch(const KnownBmc& known, const Expect
                                   [&](const auto& mac) { return holds_mac(seen.bmc_macs, mac); });
   }
   if (agrees || !compared) return std::nullopt;
-  return "known as " + described(known) + ", but what answers is " + said_by(seen);
+  return "known as " + described(known) + ", but what answers is " + described_answer(seen);
 }
 
 KnownBmc learned(KnownBmc known, const Identity& seen) {

@@ -13,7 +13,7 @@
 
 namespace cupel::bmc {
 
-/// Credentials that a BMC did not want, told by a mark that leads back to no password.
+/// Credentials that a BMC did not accept, recognized by a mark that leads back to no password.
 struct Refusal {
   std::string mark;  // secret_mark(password, salt)
   std::string salt;

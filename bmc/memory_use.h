@@ -35,7 +35,7 @@ class MemoryUse {
   std::size_t most_ = 0;
 };
 
-/// Room that was taken, until this goes. Of no account: whatever is wanted is there.
+/// Room that was taken, until this goes. Of no account: whatever is requested is there.
 class HeldMemory {
  public:
   HeldMemory() = default;

@@ -165,7 +165,7 @@ Task<Result<Rotated>> prove_change(const RotationDoors& doors, Deadline deadline
   co_return Rotated::changed;
 }
 
-/// What is told, and what becomes of the note, where the change did not come about.
+/// What is reported, and what becomes of the note, where the change did not come about.
 Result<Rotated> not_changed(const RotationDoors& doors, Error error,
                             const std::optional<RotationNote>& before, const RotationNote& note) {
   // An older note may be of a password that the BMC still has: it stays for people to see.

@@ -34,7 +34,7 @@ struct Sensor {
   std::string name{};  // as the BMC calls it
   std::optional<double> value{};
   std::string unit{};    // "W", "°C", "RPM", "%", "V", "A", "L/min", "kPa", "J"; empty: a state
-  std::string state{};   // of what has no number: "OK", "Leak", "Fully redundant"; as told
+  std::string state{};   // of what has no number: "OK", "Leak", "Fully redundant"; as reported
   std::string health{};  // "OK", "Warning", "Critical"; empty: not reported
   std::optional<double> warn_below{}, warn_above{}, critical_below{}, critical_above{};
   std::string source{};  // URI, or "ipmi:sdr/0x0012"

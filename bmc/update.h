@@ -13,7 +13,7 @@
 
 namespace cupel::bmc {
 
-/// When the BMC is to make what it wrote the version that runs, where it lets itself be told.
+/// When the BMC is to make what it wrote the version that runs, where that can be chosen.
 /// Source: DSP0268, OperationApplyTime.
 enum class ApplyTime { as_it_likes, immediate, on_reset };
 
@@ -23,7 +23,7 @@ struct UpdateOrder {
   std::string name{};       // as the BMC sees it
   std::uint64_t bytes = 0;  // the file's size, as it was checked
   std::string sha256{};     // of what is sent: sending fails, unfinished, where it differs
-  std::string component{};  // "bmc", "bios", ...: for vendors that want to be told
+  std::string component{};  // "bmc", "bios", ...: for vendors that require it
   std::vector<std::string> targets{};  // URIs; empty: the BMC finds out from the image
   bool force = false;                  // a version that is not newer
   ApplyTime apply = ApplyTime::as_it_likes;
@@ -58,7 +58,7 @@ struct UpdateProgress {
   std::optional<int> percent{};
   std::string reported{};  // the BMC's word for the state: TaskState, Oem.Hpe.State
   std::string message{};   // its messages, the newest first
-  std::chrono::milliseconds look_again{0};  // when, as the BMC asks; 0: not said
+  std::chrono::milliseconds look_again{0};  // when, as the BMC asks; 0: not given
   Protocol by = Protocol::redfish;
 };
 

@@ -230,8 +230,8 @@ std::optional<std::string> phase_in(std::string_view line) {
   constexpr std::string_view kMark = "cupel-phase: ", kBegins = R"({"kind":"phase",)";
   std::optional<std::string> name;
   if (line.starts_with(kMark)) {
-    const auto said = words(line.substr(kMark.size()));
-    if (!said.empty()) name = std::string{said.front()};
+    const auto stage_words = words(line.substr(kMark.size()));
+    if (!stage_words.empty()) name = std::string{stage_words.front()};
   } else if (line.starts_with(kBegins)) {
     const auto value = parse_json(line);
     if (value) name = text_at(*value, "name");

@@ -48,8 +48,8 @@ struct SettingLine {
   std::string did;  // "set", "held": found as it was set, or not; "restored"
   std::string key;  // "gpu.power"
   std::string part;
-  std::string before;  // of "set" and "restored"
-  std::string wanted;  // of "set" and "held"
+  std::string before;    // of "set" and "restored"
+  std::string expected;  // of "set" and "held"
   std::string is;
   std::string why;  // it is not so
 };

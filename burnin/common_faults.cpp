@@ -122,7 +122,7 @@ void join_link_xids(std::span<const Checked> checked, std::vector<Cause>& causes
   cause.part = kNvlinkDomain;
   cause.measured = fmt::format("Xid{} {} of {}", codes.size() == 1 ? "" : "s",
                                fmt::join(codes, ", "), named(members));
-  cause.wanted = "none";
+  cause.expected = "none";
   cause.remedy = kDomainRemedy;
   join_members(causes, is_member, std::move(cause));
 }
@@ -143,7 +143,7 @@ void join_lost_links(std::span<const Checked> checked, std::vector<Cause>& cause
   Cause cause;
   cause.part = kNvlinkDomain;
   cause.measured = fmt::format("{} of each of {}", measured_text(first), named(members));
-  cause.wanted = wanted_text(first);
+  cause.expected = expectation_text(first);
   cause.remedy = kDomainRemedy;
   join_members(causes, is_member, std::move(cause));
 }
@@ -173,7 +173,7 @@ void join_pairs(std::span<const Checked> checked, std::string_view measure, bool
   Cause cause;
   cause.part = kLinksOfAllGpus;
   cause.measured = fmt::format("{} of {}", measured_text(values), named(members));
-  cause.wanted = wanted_text(values.front());
+  cause.expected = expectation_text(values.front());
   cause.remedy =
       "look at what all links have in common: switches and fabric manager, baseboard; over PCIe "
       "ACS, IOMMU and the root ports. The numbers name no single GPU: each is so with all others";

@@ -45,7 +45,7 @@ bool takes(const Stage& stage, std::string_view parameter) {
          stage.parameters.end();
 }
 
-/// What each is told: all end at the same time.
+/// What each is given: all end at the same time.
 Parameters words_for(const Stage& companion, seconds duration) {
   Parameters with{{"spare", std::string{kSpare}}};
   if (takes(companion, kStream)) {
@@ -58,14 +58,14 @@ Parameters words_for(const Stage& companion, seconds duration) {
   return with;
 }
 
-struct Said {
+struct PartOutput {
   std::string name;
   Output output{};
 };
 
 /// Of cupel-node: their lines stand between the stage's own, and each names its stage.
-std::vector<Said> part_lines(Output& output) {
-  std::vector<Said> said;
+std::vector<PartOutput> part_lines(Output& output) {
+  std::vector<PartOutput> outputs;
   std::string own;
   const auto whole = output.text.rfind('\n') + 1;  // a line without an end is cut, and stays it
   for (const auto line : lines(std::string_view{output.text}.substr(0, whole))) {
@@ -74,21 +74,21 @@ std::vector<Said> part_lines(Output& output) {
       own.append(line).push_back('\n');
       continue;
     }
-    auto found = std::ranges::find(said, named->name, &Said::name);
-    if (found == said.end()) {
+    auto found = std::ranges::find(outputs, named->name, &PartOutput::name);
+    if (found == outputs.end()) {
       if (companion_named(named->name) == nullptr) continue;
-      found = said.insert(said.end(), {std::string{named->name}, {}});
+      found = outputs.insert(outputs.end(), {std::string{named->name}, {}});
     }
     found->output.text.append(named->line).push_back('\n');
   }
   output.text = own.append(output.text, whole);
-  return said;
+  return outputs;
 }
 
 /// Of an earlier version's script: "cupel-companion: cpu 0", what it printed,
 /// "cupel-companion-errors: cpu", its complaints; the stage's own text stands before all of them.
-std::vector<Said> split_off(Output& output) {
-  std::vector<Said> said;
+std::vector<PartOutput> split_off(Output& output) {
+  std::vector<PartOutput> outputs;
   const std::string text = output.text;
   std::string* into = nullptr;
   std::size_t own = text.size();
@@ -97,21 +97,21 @@ std::vector<Said> split_off(Output& output) {
     if (begins) own = std::min(own, static_cast<std::size_t>(line.data() - text.data()));
     const auto cells = words(line.substr(std::min(line.size(), kMark.size())));
     const bool known = begins && cells.size() == 2 && companion_named(cells[0]) != nullptr &&
-                       said.size() < kCompanions.size();
+                       outputs.size() < kCompanions.size();
     if (known) {
-      said.push_back({std::string{cells[0]}, {}});
-      said.back().output.exit_status = number<int>(cells[1]).value_or(-1);
-      into = &said.back().output.text;
+      outputs.push_back({std::string{cells[0]}, {}});
+      outputs.back().output.exit_status = number<int>(cells[1]).value_or(-1);
+      into = &outputs.back().output.text;
     } else if (begins) {
       into = nullptr;
-    } else if (line.starts_with(kErrors) && !said.empty()) {
-      into = &said.back().output.errors;
+    } else if (line.starts_with(kErrors) && !outputs.empty()) {
+      into = &outputs.back().output.errors;
     } else if (into != nullptr) {
       into->append(line).push_back('\n');
     }
   }
   output.text.resize(own);
-  return said;
+  return outputs;
 }
 
 /// What was to be run beside the stage: "cpu memory".
@@ -168,17 +168,19 @@ Result<Job> with_companions(const Stage& one, const Parameters& with, seconds du
 }
 
 std::vector<CompanionFindings> take_companions(const inventory::Profile& profile, Output& output) {
-  const auto noted = script::said_in(output.text, kNote);
-  const auto asked = names_in(noted ? noted->substr(0, noted->find('"'))
-                                    : script::said_in(output.text, "cupel-beside: ").value_or(""));
+  const auto noted = script::after_mark_in(output.text, kNote);
+  const auto asked =
+      names_in(noted ? noted->substr(0, noted->find('"'))
+                     : script::after_mark_in(output.text, "cupel-beside: ").value_or(""));
   if (asked.empty()) return {};
-  const auto said = noted ? part_lines(output) : split_off(output);
+  const auto outputs = noted ? part_lines(output) : split_off(output);
   std::vector<CompanionFindings> all;
   for (const auto& name : asked) {
     auto& one = all.emplace_back(CompanionFindings{name});
-    const auto found = std::ranges::find(said, name, &Said::name);
-    auto findings = found == said.end() ? Error{Code::kNoMeasurement, "it did not come to its end"}
-                                        : stage(name)->parse(profile, found->output);
+    const auto found = std::ranges::find(outputs, name, &PartOutput::name);
+    auto findings = found == outputs.end()
+                        ? Error{Code::kNoMeasurement, "it did not come to its end"}
+                        : stage(name)->parse(profile, found->output);
     if (findings)
       one.findings = *std::move(findings);
     else

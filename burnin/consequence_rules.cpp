@@ -172,7 +172,7 @@ void add_heat(Rules& rules) {
   chain.insert(chain.end(), kRates.begin(), kRates.end());
   ladder(rules, chain);
   Words capped{chain.begin() + heat, chain.end()};
-  capped.emplace_back("gpu.power.limit");  // told by each stage
+  capped.emplace_back("gpu.power.limit");  // reported by each stage
   same_part(rules, numbers({"gpu.power.limit"}), numbers(capped));
   for (const auto& slow : {numbers({"gpu.power.limit"}), numbers(slowdown)})
     in_group(rules, slow, whole({"train.jitter"}, Sourced::a_number));

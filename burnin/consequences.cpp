@@ -118,9 +118,9 @@ class Marker {
       if (std::ranges::none_of(kinds, [&](const auto& kind) { return is_of(kind, each); }))
         continue;
       parts.insert(each.part);
-      const auto &there = each.quantity.value, &wanted = each.quantity.at_least;
-      const bool counted = each.criterion.starts_with("audit") && wanted && there;
-      if (counted) unnamed = std::max(unnamed, *wanted - *there);
+      const auto &there = each.quantity.value, &expected = each.quantity.at_least;
+      const bool counted = each.criterion.starts_with("audit") && expected && there;
+      if (counted) unnamed = std::max(unnamed, *expected - *there);
     }
     return std::max(unnamed, static_cast<double>(parts.size()));
   }

@@ -43,7 +43,7 @@ struct ParameterRow {
   std::string_view name;
   Kind kind = Kind::text;
   std::string_view summary;
-  std::string_view fallback{};  // what counts where it is not said; empty: it must be said
+  std::string_view fallback{};  // what counts where it is not given; empty: it must be given
   std::span<const std::string_view> words{};  // of a word: all that it may be
   double least = 0, most = 0;                 // of a duration in seconds, of a size in bytes
 };

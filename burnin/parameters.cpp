@@ -18,9 +18,9 @@ using std::chrono::seconds;
 
 constexpr std::size_t kLongestPath = 512;
 
-Error refused(std::string_view name, std::string_view written, std::string_view wanted) {
-  return {Code::kInvalid,
-          fmt::format("{} must be {}, not '{}'", name, wanted, shortened(printable(written), 80))};
+Error refused(std::string_view name, std::string_view written, std::string_view expected) {
+  return {Code::kInvalid, fmt::format("{} must be {}, not '{}'", name, expected,
+                                      shortened(printable(written), 80))};
 }
 
 bool is_plain(char c) {

@@ -16,7 +16,7 @@ constexpr std::size_t kMostSections = 1024;
 
 }  // namespace
 
-std::optional<std::string_view> said_in(std::string_view text, std::string_view mark) {
+std::optional<std::string_view> after_mark_in(std::string_view text, std::string_view mark) {
   for (const auto line : lines(text))
     if (line.starts_with(mark)) return line.substr(mark.size());
   return std::nullopt;
@@ -42,18 +42,18 @@ std::string asks(std::string_view what, double amount) {
 }
 
 Result<void> check_gave_up(const Output& output) {
-  const auto why = said(output, kGaveUp);
+  const auto why = after_mark(output, kGaveUp);
   if (why) return Error{Code::kNoMeasurement, clean(*why)};
   return ok();
 }
 
 std::optional<double> asked(const Output& output, std::string_view what) {
-  const auto amount = said_in(output.text, fmt::format("cupel-asked-{}: ", what));
+  const auto amount = after_mark_in(output.text, fmt::format("cupel-asked-{}: ", what));
   return amount ? finite(*amount) : std::nullopt;
 }
 
-std::optional<std::string_view> said(const Output& output, std::string_view mark) {
-  return said_in(output.text, mark);
+std::optional<std::string_view> after_mark(const Output& output, std::string_view mark) {
+  return after_mark_in(output.text, mark);
 }
 
 std::vector<Section> sections(std::string_view text) {

@@ -29,16 +29,16 @@ std::optional<double> asked(const Output& output, std::string_view what);
 
 /// What follows `mark` in its line ("cupel-gave-up: "), wherever the line stands; nothing if
 /// absent.
-std::optional<std::string_view> said(const Output& output, std::string_view mark);
+std::optional<std::string_view> after_mark(const Output& output, std::string_view mark);
 
 /// The same in a part of the output.
-std::optional<std::string_view> said_in(std::string_view text, std::string_view mark);
+std::optional<std::string_view> after_mark_in(std::string_view text, std::string_view mark);
 
 /// What stands between the lines "cupel-begin: NAME" and "cupel-end".
 struct Section {
   std::string name;  // clean
   std::string_view text{};
-  bool whole = false;  // its end was told
+  bool whole = false;  // its end was reported
 };
 
 /// All of them, in order; at most 1024. Views into `text`.

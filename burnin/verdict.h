@@ -1,6 +1,6 @@
 #pragma once
-// What is said of a node in the end, and why. Data: made by orchestrator/steps/verdict.cpp, read by
-// the hand-off and the reports, which never judge again.
+// What is reported of a node in the end, and why. Data: made by orchestrator/steps/verdict.cpp,
+// read by the hand-off and the reports, which never judge again.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,7 +45,7 @@ struct Cause {
   // Words, of what is no number: what a step said, the model of a part. Numbers are in `quantity`;
   // burnin/verdict_text.h makes the words of both.
   std::string measured{};
-  std::string wanted{};
+  std::string expected{};
   std::string evidence{};  // SHA-256 of the raw output; empty: there is none
   std::string remedy{};
   std::vector<std::string> stages{};  // in which it was seen; the evidence is the first one's

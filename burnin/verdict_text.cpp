@@ -8,7 +8,7 @@
 namespace cupel::burnin {
 namespace {
 
-/// Six figures are what people read; a count is told whole.
+/// Six figures are what people read; a count is reported whole.
 std::string six_figures(double value) {
   const bool whole = std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15;
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
@@ -54,7 +54,7 @@ std::string measured_text(std::span<const Quantity> quantities) {
   return fmt::format("{} to {}", figures_beside_limits(low), most);
 }
 
-std::string wanted_text(const Quantity& quantity) {
+std::string expectation_text(const Quantity& quantity) {
   const auto& unit = quantity.unit_of_limits.empty() ? quantity.unit : quantity.unit_of_limits;
   const auto &least = quantity.at_least, &most = quantity.at_most;
   if (least && most && *least == *most) return with_unit("exactly " + six_figures(*least), unit);
@@ -70,23 +70,24 @@ std::string measured_text(const Checked& checked) {
   return with_place(measured_text(checked.quantity), checked.place);
 }
 
-std::string wanted_text(const Checked& checked) { return wanted_text(checked.quantity); }
+std::string expectation_text(const Checked& checked) { return expectation_text(checked.quantity); }
 
 std::string measured_text(const Cause& cause) {
   if (!cause.measured.empty() || !is_number(cause.quantity)) return cause.measured;
   return with_place(measured_text(cause.quantity), cause.place);
 }
 
-std::string wanted_text(const Cause& cause) {
-  if (!cause.wanted.empty() || !is_number(cause.quantity)) return cause.wanted;
-  return wanted_text(cause.quantity);
+std::string expectation_text(const Cause& cause) {
+  if (!cause.expected.empty() || !is_number(cause.quantity)) return cause.expected;
+  return expectation_text(cause.quantity);
 }
 
 std::string to_string(const Cause& cause) {
   std::string text = cause.part.empty() ? "" : cause.part + ": ";
   text += cause.criterion;
   if (const auto measured = measured_text(cause); !measured.empty()) text += " " + measured;
-  if (const auto wanted = wanted_text(cause); !wanted.empty()) text += ", expected " + wanted;
+  if (const auto expected = expectation_text(cause); !expected.empty())
+    text += ", expected " + expected;
   return text;
 }
 

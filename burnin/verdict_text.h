@@ -14,15 +14,15 @@ std::string measured_text(const Quantity& quantity);
 /// "52 to 54 C" of several.
 std::string measured_text(std::span<const Quantity> quantities);
 /// "at least 79 GiB", "between 2 and 4 GB/s", "exactly 8 GPUs", "a number".
-std::string wanted_text(const Quantity& quantity);
+std::string expectation_text(const Quantity& quantity);
 
 /// "0 (python3, process 4217)".
 std::string measured_text(const Checked& checked);
-std::string wanted_text(const Checked& checked);
+std::string expectation_text(const Checked& checked);
 
-/// Empty where nothing is to be said.
+/// Empty where nothing is to be reported.
 std::string measured_text(const Cause& cause);
-std::string wanted_text(const Cause& cause);
+std::string expectation_text(const Cause& cause);
 
 /// "gpu3: gpu.ecc.uncorrected 2 errors, expected at most 0 errors".
 std::string to_string(const Cause& cause);

@@ -192,8 +192,8 @@ constexpr XidWeight weight_of_xid(int code, std::string_view rest) {
   constexpr int kRecoveryAction = 154, kFirstNvlink5 = 144, kLastNvlink5 = 150;
   if (code == kRecoveryAction) {
     const auto to = rest.rfind(" to ");
-    const bool wanted = to != rest.npos && !rest.substr(to).contains("(None)");
-    return wanted ? error : information;
+    const bool selected = to != rest.npos && !rest.substr(to).contains("(None)");
+    return selected ? error : information;
   }
   const auto* known = xid_of(code);
   if (known == nullptr) return error;

@@ -53,10 +53,10 @@ std::string remedy_of(PartKind kind) {
   }
 }
 
-bool model_fits(const std::string& model, const std::vector<std::string>& wanted) {
+bool model_fits(const std::string& model, const std::vector<std::string>& expected) {
   const auto reported = lower_case(model);
   return std::ranges::any_of(
-      wanted, [&](const auto& each) { return reported.find(lower_case(each)) != reported.npos; });
+      expected, [&](const auto& each) { return reported.find(lower_case(each)) != reported.npos; });
 }
 
 /// Counts of adapters and drives differ between what a BMC lists and what the system sees (a
@@ -140,25 +140,25 @@ class MissingNames {
   /// says whether 0 or 6 is missing.
   std::vector<std::string> of_rows() const {
     std::map<std::string, std::set<int>> rows;
-    std::set<int> wanted;
+    std::set<int> requested;
     for (const auto* part : listed_.parts) {
       const auto digits = part->name.find_last_not_of("0123456789") + 1;
       const auto value = number<int>(std::string_view{part->name}.substr(digits));
       if (!value) return {};
       rows[part->name.substr(0, digits)].insert(*value);
-      wanted.insert(*value);
+      requested.insert(*value);
     }
     if (rows.empty()) return {};
     const auto expected = static_cast<std::size_t>(expected_.count);
     if (rows.size() == 1) {
-      const int first = *wanted.begin(), last = *wanted.rbegin();
+      const int first = *requested.begin(), last = *requested.rbegin();
       if (static_cast<std::size_t>(last - first) + 1 != expected) return {};
-      for (int each = first; each <= last; ++each) wanted.insert(each);
+      for (int each = first; each <= last; ++each) requested.insert(each);
     }
-    if (rows.size() * wanted.size() != expected) return {};
+    if (rows.size() * requested.size() != expected) return {};
     std::vector<std::string> names;
     for (const auto& [stem, there] : rows)
-      for (const int each : wanted)
+      for (const int each : requested)
         if (!there.contains(each)) names.push_back(stem + std::to_string(each));
     return names;
   }
@@ -217,11 +217,11 @@ class OneSource {
             plain(*part.count) + " cores");
   }
 
-  void blame(Finding finding, const Part& part, std::string wanted, std::string observed) {
+  void blame(Finding finding, const Part& part, std::string expected, std::string observed) {
     auto remedy = finding == Finding::wrong_model
                       ? "exchange it for the model that was ordered, or correct the profile"
                       : remedy_of(expected_.kind);
-    findings_.push_back({finding, part.name, std::move(wanted), observed + serial_words(part),
+    findings_.push_back({finding, part.name, std::move(expected), observed + serial_words(part),
                          part.source, std::move(remedy)});
   }
 
@@ -237,7 +237,7 @@ bool may_count_cards(const ExpectedParts& expected, const Parts& by_bmc) {
 }
 
 /// One property of each part that the profile asks for.
-struct WantedProperty {
+struct ExpectedProperty {
   std::string_view name;
   std::string expected;  // empty: the profile does not ask for it
   bool (*is_reported)(const Part*);
@@ -247,21 +247,22 @@ struct WantedProperty {
 /// contradicted: no evidence, so no pass.
 void judge_silence(const ExpectedParts& expected, std::span<const Parts> judged,
                    std::vector<AuditFinding>& findings) {
-  const WantedProperty properties[] = {
+  const ExpectedProperty properties[] = {
       {"model", fmt::format("{}", fmt::join(expected.models, " or ")),
        [](const Part* part) { return !part->model.empty(); }},
       {"size", expected.size_bytes ? gib(*expected.size_bytes) : std::string{},
        [](const Part* part) { return part->size_bytes.has_value(); }},
       {"core count", expected.cores ? plain(*expected.cores) + " cores" : std::string{},
        [](const Part* part) { return part->count.has_value(); }}};
-  for (const auto& [name, wanted, is_reported] : properties) {
-    if (wanted.empty()) continue;
+  for (const auto& [name, requested, is_reported] : properties) {
+    if (requested.empty()) continue;
     const auto whole = [&](const Parts& parts) { return std::ranges::all_of(parts, is_reported); };
     if (std::ranges::any_of(judged, whole)) continue;
     const auto& first = judged.front();
     const auto why = fmt::format("its {} is not reported", name);
     const auto blame = [&](const std::string& part, const std::string& source) {
-      findings.push_back({Finding::not_observed, part, wanted, why, source, "look at the machine"});
+      findings.push_back(
+          {Finding::not_observed, part, requested, why, source, "look at the machine"});
     };
     if (std::ranges::none_of(first, is_reported)) {
       blame(std::string{to_string(expected.kind)}, first.front()->source);
@@ -433,7 +434,7 @@ void judge_whole(const Seen& seen, std::vector<AuditFinding>& findings) {
           {Finding::unhealthy, std::string{name}, "OK", "Critical", "", std::string{kRemedy}});
 }
 
-void judge_serial(const std::string& wanted, const Seen& seen,
+void judge_serial(const std::string& requested, const Seen& seen,
                   std::vector<AuditFinding>& findings) {
   std::string by_node;
   for (const auto* system : of_kind(seen.by_node, PartKind::system)) by_node = system->serial;
@@ -446,23 +447,24 @@ void judge_serial(const std::string& wanted, const Seen& seen,
   const auto differ = [](std::string_view one, std::string_view other) {
     return !is_no_serial(one) && !is_no_serial(other) && serial_key(one) != serial_key(other);
   };
-  if (differ(wanted, seen.serial)) return blame(wanted, seen.serial, std::string{kAnother});
-  if (differ(wanted, by_node)) return blame(wanted, by_node, std::string{kAnother});
-  if (wanted.empty() && differ(seen.serial, by_node))
+  if (differ(requested, seen.serial)) return blame(requested, seen.serial, std::string{kAnother});
+  if (differ(requested, by_node)) return blame(requested, by_node, std::string{kAnother});
+  if (requested.empty() && differ(seen.serial, by_node))
     blame("one machine", "BMC " + seen.serial + ", node " + by_node,
           "the BMC is another machine's than the node's address: check both cables");
 }
 
-void judge_name(const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
+void judge_name(const ExpectedNode& expected, const Seen& seen,
+                std::vector<AuditFinding>& findings) {
   const auto reported = seen.facts.find(kHostNameFact);
-  if (reported == seen.facts.end() || reported->second.empty() || wanted.names.empty()) return;
+  if (reported == seen.facts.end() || reported->second.empty() || expected.names.empty()) return;
   const auto name = lower_case(reported->second.substr(0, reported->second.find('.')));
-  const bool fits = std::ranges::any_of(wanted.names, [&](const std::string& each) {
+  const bool fits = std::ranges::any_of(expected.names, [&](const std::string& each) {
     return lower_case(each.substr(0, each.find('.'))) == name;
   });
   if (fits) return;
   findings.push_back(
-      {Finding::wrong_name, "host name", wanted.names.front(), reported->second,
+      {Finding::wrong_name, "host name", expected.names.front(), reported->second,
        "/proc/sys/kernel/hostname",
        "hostnamectl set-hostname, or correct the inventory (host_name: NAME, or any)"});
 }
@@ -485,14 +487,15 @@ void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditF
 /// part of the fact; a node that is off by more than the five minutes that a credential of MUNGE
 /// lives cannot work in Slurm (munge(1), --ttl). A rehearsal's time runs faster than ours.
 void judge_clock(std::string_view fact, std::string_view part, std::string_view remedy,
-                 const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
+                 const ExpectedNode& expected, const Seen& seen,
+                 std::vector<AuditFinding>& findings) {
   constexpr double kDay = 86400, kMinutes = 300;
-  const int days = wanted.rehearsal ? 30 : 1;
+  const int days = expected.rehearsal ? 30 : 1;
   const auto reported = seen.facts.find(fact);
   const auto ahead = reported == seen.facts.end() ? std::nullopt : number<double>(reported->second);
   if (!ahead) return;
   const auto amount = std::abs(*ahead);
-  const bool minutes = fact == kNodeClockFact && !wanted.rehearsal && amount <= kDay;
+  const bool minutes = fact == kNodeClockFact && !expected.rehearsal && amount <= kDay;
   if (amount <= (minutes ? kMinutes : days * kDay)) return;
   const auto* way = *ahead > 0 ? "ahead" : "behind";
   findings.push_back({Finding::wrong_clock, std::string{part},
@@ -508,19 +511,20 @@ void judge_clock(std::string_view fact, std::string_view part, std::string_view 
 
 std::string_view to_string(Finding finding) { return enum_word<' '>(finding); }
 
-std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, const Seen& seen) {
+std::vector<AuditFinding> audit(const Profile& profile, const ExpectedNode& requested,
+                                const Seen& seen) {
   std::vector<AuditFinding> findings;
-  for (const auto& expected : profile.parts) judge_kind(expected, seen, wanted.places, findings);
+  for (const auto& expected : profile.parts) judge_kind(expected, seen, requested.places, findings);
   for (const auto& expected : profile.firmware) judge_firmware(expected, seen, findings);
-  judge_serial(wanted.serial, seen, findings);
-  judge_name(wanted, seen, findings);
+  judge_serial(requested.serial, seen, findings);
+  judge_name(requested, seen, findings);
   judge_settings(profile, seen, findings);
   judge_clock(kClockFact, "bmc clock", "cupel bmc NODE clock set, and give the BMC an NTP server",
-              wanted, seen, findings);
+              requested, seen, findings);
   judge_clock(
       kNodeClockFact, "node clock",
       "set it, and start chrony or ntpd; where all nodes are off, look at this machine's clock",
-      wanted, seen, findings);
+      requested, seen, findings);
   judge_health(seen, findings);
   judge_whole(seen, findings);
   std::ranges::sort(findings, {}, &AuditFinding::part);

@@ -81,7 +81,7 @@ struct PartPlace {
 };
 
 /// What the inventory says of one machine. What is empty is not checked.
-struct Wanted {
+struct ExpectedNode {
   std::string serial{};
   std::vector<std::string> names{};  // its host name is one of them, up to the first dot
   bool rehearsal = false;            // its time runs faster than ours
@@ -91,6 +91,7 @@ struct Wanted {
 };
 
 /// Sorted by part.
-std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, const Seen& seen);
+std::vector<AuditFinding> audit(const Profile& profile, const ExpectedNode& requested,
+                                const Seen& seen);
 
 }  // namespace cupel::inventory

@@ -73,7 +73,7 @@ struct ExpectedFirmware {
   std::optional<FirmwareImage> image{};
   UpdateWay way = UpdateWay::bmc;
   std::optional<SiteTool> tool{};  // of way site_tool
-  /// URIs that the BMC is told to write. Empty: those of the Ids that are off the baseline where
+  /// URIs that the BMC is asked to write. Empty: those of the Ids that are off the baseline where
   /// `one_by_one`, else none, and the BMC finds out from the image.
   std::vector<std::string> targets{};
   bool one_by_one = false;

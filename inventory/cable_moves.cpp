@@ -120,8 +120,8 @@ class Planner {
 
   /// Plugs at upper ends are moved rather than those at nodes.
   std::size_t cost_of(const PlugStep& step) const {
-    if (step.at.at_switch() != step.wanted.at_switch()) return kImpossible;
-    return step.wanted == planned_[step.planned].one ? 1 : 0;
+    if (step.at.at_switch() != step.expected.at_switch()) return kImpossible;
+    return step.expected == planned_[step.planned].one ? 1 : 0;
   }
   std::size_t cost_left(const Chain& chain, std::size_t i) const {
     return chain.planned[i] == kNone ? kImpossible : cost_of(step_left(chain, i));
@@ -241,9 +241,9 @@ PlugModel::PlugModel(std::span<const EndPair> planned, std::span<const EndPair> 
 
 bool PlugModel::is_right(const CableEnd& end, const Ports& ports) const {
   const auto plug = ports.find(end);
-  const auto wanted = planned_.find(end);
-  if (plug == ports.end() || wanted == planned_.end()) return false;
-  const auto there = ports.find(wanted->second);
+  const auto expected = planned_.find(end);
+  if (plug == ports.end() || expected == planned_.end()) return false;
+  const auto there = ports.find(expected->second);
   return there != ports.end() && there->second == (plug->second ^ 1U);
 }
 
@@ -273,7 +273,8 @@ bool PlugModel::improves(std::span<const CableMove> moves) {
   };
   for (const auto& end : touched) {
     take(end);
-    if (const auto wanted = planned_.find(end); wanted != planned_.end()) take(wanted->second);
+    if (const auto expected = planned_.find(end); expected != planned_.end())
+      take(expected->second);
   }
   auto changed = local;
   for (const auto& move : moves)

@@ -25,11 +25,11 @@ struct EndPair {
   CableEnd other;
 };
 
-/// A plug that is in `at` and belongs in `wanted`; the plug in `stays` is not touched.
+/// A plug that is in `at` and belongs in `expected`; the plug in `stays` is not touched.
 struct PlugStep {
   CableEnd stays;
   CableEnd at;
-  CableEnd wanted;
+  CableEnd expected;
   std::size_t planned = 0;  // which planned cable the link becomes
 };
 

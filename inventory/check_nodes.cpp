@@ -182,11 +182,11 @@ bool is_link_local(std::string_view host) {
 bool lacks_ssh_address(const Node& node) {
   const auto& [host, port] = node.ssh.endpoint;
   if (node.network->ports.empty() || port != kSshPort || !is_address(host)) return false;
-  const auto wanted = canonical_host(host);
+  const auto requested = canonical_host(host);
   for (const auto* interface : interfaces_of(*node.network)) {
     if (interface->dhcp4 || interface->dhcp6) return false;
     for (const auto& address : interface->addresses)
-      if (host_of(address) == wanted) return false;
+      if (host_of(address) == requested) return false;
   }
   return true;
 }

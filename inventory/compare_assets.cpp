@@ -131,13 +131,13 @@ void compare_one(const Asset& asset, const SeenIndex& index, const SeenAssets& s
       [&](const Part& each) { return is_slot_of(each, asset.slot); });
   if (!asset.slot.empty() && moved != nullptr)
     findings.push_back(finding_of(AssetState::moved, asset, asset.slot, moved->slot));
-  const auto compare_words = [&](const std::string& wanted, auto reported) {
-    if (wanted.empty()) return false;
+  const auto compare_words = [&](const std::string& expected, auto reported) {
+    if (expected.empty()) return false;
     const auto* other = contradicting(
         here, [&](const Part& each) { return !(each.*reported).empty(); },
-        [&](const Part& each) { return is_in(each, wanted); });
+        [&](const Part& each) { return is_in(each, expected); });
     if (other != nullptr)
-      findings.push_back(finding_of(AssetState::wrong_model, asset, wanted, other->*reported));
+      findings.push_back(finding_of(AssetState::wrong_model, asset, expected, other->*reported));
     return other != nullptr;
   };
   if (!compare_words(asset.model, &Part::model))

@@ -60,7 +60,7 @@ struct FloorMerge {
 /// A later version takes the place of an earlier one of the same component, branch and models. A
 /// floor's own branches stay: 1.2.9 goes to "1.2" where it has that. A row whose own version is
 /// affected and has no fix goes, so that the next later row judges its branch; where there is none,
-/// it stays, and that is said.
+/// it stays, and that is reported.
 FloorMerge merged(SecurityFloor floor, const FloorImport& import);
 
 }  // namespace cupel::inventory

@@ -25,8 +25,8 @@ std::map<std::string_view, std::string_view> places_of(const FabricMap& map,
     auto& own = votes[end.device];
     ++own.all;
     own.is_switch = end.at_switch();
-    const auto& wanted = cable->from == other ? cable->to : cable->from;
-    if (wanted.hca == end.hca && wanted.port == end.port) ++own.places[wanted.device];
+    const auto& expected = cable->from == other ? cable->to : cable->from;
+    if (expected.hca == end.hca && expected.port == end.port) ++own.places[expected.device];
   };
   for (const auto& [one, other] : links) {
     vote(one, other);

@@ -305,12 +305,12 @@ class Comparison {
     std::map<std::pair<std::string_view, std::string_view>, std::vector<std::size_t>> moved;
     std::map<std::string_view, std::size_t> connected;
     for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
-      const auto& wanted = plan_.cables[i].to;
+      const auto& expected = plan_.cables[i].to;
       if (!placed_[i].at || !plan_.cables[i].is_access()) continue;
-      ++connected[wanted.device];
+      ++connected[expected.device];
       const auto& at = *placed_[i].at;
-      if (is_open(i) && at.device != wanted.device && at.port == wanted.port)
-        moved[{wanted.device, at.device}].push_back(i);
+      if (is_open(i) && at.device != expected.device && at.port == expected.port)
+        moved[{expected.device, at.device}].push_back(i);
     }
     constexpr std::size_t kTooManyForAccidents = 3;
     for (const auto& [pair, cables] : moved) {
@@ -408,11 +408,11 @@ class Comparison {
   /// What is in the way of the first plug: a cable of which the plan does not know where it
   /// belongs.
   std::optional<CableEnd> occupant_of(const MoveGroup& group) {
-    const auto found = link_at_.find(group.steps.front().wanted);
+    const auto found = link_at_.find(group.steps.front().expected);
     if (group.cycle || !group.unplug.empty() || found == link_at_.end()) return std::nullopt;
     auto& link = links_[found->second];
     link.settled = true;
-    return other(link, group.steps.front().wanted);
+    return other(link, group.steps.front().expected);
   }
 
   void judge_moves() {

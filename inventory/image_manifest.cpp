@@ -74,27 +74,27 @@ ListedImage read_image(const YamlValue& value, const std::string& file, Problems
   return image;
 }
 
-bool is_for(const ListedImage& image, const WantedImage& wanted) {
-  const auto fits = [&](const auto& model) { return fits_pattern(model, wanted.model); };
-  return !wanted.vendor.empty() && !wanted.model.empty() &&
-         fits_pattern(image.vendor, wanted.vendor) && std::ranges::any_of(image.models, fits);
+bool is_for(const ListedImage& image, const RequestedImage& requested) {
+  const auto fits = [&](const auto& model) { return fits_pattern(model, requested.model); };
+  return !requested.vendor.empty() && !requested.model.empty() &&
+         fits_pattern(image.vendor, requested.vendor) && std::ranges::any_of(image.models, fits);
 }
 
-bool is_same_component(const ListedImage& image, const WantedImage& wanted) {
-  return lower_case(image.component) == lower_case(wanted.component);
+bool is_same_component(const ListedImage& image, const RequestedImage& requested) {
+  return lower_case(image.component) == lower_case(requested.component);
 }
 
 /// What stands against this entry of the image's bytes; empty: nothing.
-std::string against(const ListedImage& image, const WantedImage& wanted,
+std::string against(const ListedImage& image, const RequestedImage& requested,
                     std::chrono::sys_seconds now) {
-  if (!is_for(image, wanted))
-    return fmt::format("is for {} {}, and this machine is {} {}", image.vendor,
-                       fmt::join(image.models, " or "),
-                       wanted.vendor.empty() ? "of no reported vendor," : printable(wanted.vendor),
-                       wanted.model.empty() ? "of no reported model" : printable(wanted.model));
-  if (!is_same_component(image, wanted))
+  if (!is_for(image, requested))
+    return fmt::format(
+        "is for {} {}, and this machine is {} {}", image.vendor, fmt::join(image.models, " or "),
+        requested.vendor.empty() ? "of no reported vendor," : printable(requested.vendor),
+        requested.model.empty() ? "of no reported model" : printable(requested.model));
+  if (!is_same_component(image, requested))
     return fmt::format("is for the component '{}'", image.component);
-  if (compare_versions(image.version, wanted.version) != 0)
+  if (compare_versions(image.version, requested.version) != 0)
     return fmt::format("is of version {}", image.version);
   if (now >= image.expires)
     return fmt::format("expired on {:%F}: sign a manifest with a later date", image.expires);
@@ -127,44 +127,45 @@ Result<ImageManifest> parse_image_manifest(std::string_view text, const std::str
   return manifest;
 }
 
-Result<ListedImage> allowed_image(const ImageManifest& manifest, const WantedImage& wanted,
+Result<ListedImage> allowed_image(const ImageManifest& manifest, const RequestedImage& requested,
                                   std::chrono::sys_seconds now) {
   const auto refuse = [&](const std::string& why) {
-    return Error{Code::kUntrusted, fmt::format("{} {}: {}", wanted.component, wanted.version, why)};
+    return Error{Code::kUntrusted,
+                 fmt::format("{} {}: {}", requested.component, requested.version, why)};
   };
   const ListedImage* allowed = nullptr;
   std::string why;
   for (const auto& image : manifest.images) {
-    if (image.sha256 != wanted.sha256) continue;
-    const auto fault = against(image, wanted, now);
+    if (image.sha256 != requested.sha256) continue;
+    const auto fault = against(image, requested, now);
     if (fault.empty()) allowed = &image;
     if (why.empty()) why = fmt::format("the image at {} {}", to_string(image.where), fault);
   }
   if (allowed == nullptr && why.empty())
     return refuse(
-        fmt::format("no image of SHA-256 {} is listed in {}", wanted.sha256, manifest.file));
+        fmt::format("no image of SHA-256 {} is listed in {}", requested.sha256, manifest.file));
   if (allowed == nullptr) return refuse(why);
   // A floor holds for all images of the component, or an older entry would get around it.
   for (const auto& image : manifest.images) {
-    if (image.floor.empty() || !is_for(image, wanted) || !is_same_component(image, wanted))
+    if (image.floor.empty() || !is_for(image, requested) || !is_same_component(image, requested))
       continue;
-    if (!(compare_versions(wanted.version, image.floor) >= 0))
+    if (!(compare_versions(requested.version, image.floor) >= 0))
       return refuse(fmt::format("the manifest allows no version before {} ({})", image.floor,
                                 to_string(image.where)));
   }
   return *allowed;
 }
 
-Result<ListedImage> listed_image(const ImageManifest& manifest, WantedImage wanted,
+Result<ListedImage> listed_image(const ImageManifest& manifest, RequestedImage requested,
                                  std::chrono::sys_seconds now) {
   const auto refuse = [&](std::string_view why) {
     return Error{Code::kUntrusted,
-                 fmt::format("{} {}: {}", wanted.component, printable(wanted.version), why)};
+                 fmt::format("{} {}: {}", requested.component, printable(requested.version), why)};
   };
   const ListedImage* found = nullptr;
   for (const auto& image : manifest.images) {
-    const bool is_it = is_for(image, wanted) && is_same_component(image, wanted) &&
-                       compare_versions(image.version, wanted.version) == 0;
+    const bool is_it = is_for(image, requested) && is_same_component(image, requested) &&
+                       compare_versions(image.version, requested.version) == 0;
     if (!is_it || image.file.empty()) continue;
     if (found != nullptr && found->sha256 != image.sha256)
       return refuse(fmt::format("the manifest lists two images of it ({}, {})",
@@ -174,8 +175,8 @@ Result<ListedImage> listed_image(const ImageManifest& manifest, WantedImage want
   if (found == nullptr)
     return refuse("no image of this version with its file is listed in " + manifest.file);
   const auto file = found->file;
-  wanted.sha256 = found->sha256;
-  TRY(auto allowed, allowed_image(manifest, wanted, now));
+  requested.sha256 = found->sha256;
+  TRY(auto allowed, allowed_image(manifest, requested, now));
   allowed.file = file;
   return allowed;
 }

@@ -43,7 +43,7 @@ std::string approval_file_of(const std::string& manifest);
 Result<ImageManifest> parse_image_manifest(std::string_view text, const std::string& file);
 
 /// What is asked of the manifest: one image for one machine.
-struct WantedImage {
+struct RequestedImage {
   std::string vendor{}, model{};  // of the machine
   std::string component{}, version{};
   std::string sha256{};
@@ -52,13 +52,13 @@ struct WantedImage {
 /// The entry that allows the image to be written. Pure.
 /// Errors: kUntrusted, with what is against it: not listed, for another machine or component, of
 /// another version, expired, below a floor.
-Result<ListedImage> allowed_image(const ImageManifest& manifest, const WantedImage& wanted,
+Result<ListedImage> allowed_image(const ImageManifest& manifest, const RequestedImage& requested,
                                   std::chrono::sys_seconds now);
 
-/// The one image of that version of the component for the machine, whatever `wanted.sha256` is.
+/// The one image of that version of the component for the machine, whatever `requested.sha256` is.
 /// Pure. Errors: as allowed_image(); kUntrusted too where no entry of it names its file, or where
 /// two have different bytes.
-Result<ListedImage> listed_image(const ImageManifest& manifest, WantedImage wanted,
+Result<ListedImage> listed_image(const ImageManifest& manifest, RequestedImage requested,
                                  std::chrono::sys_seconds now);
 
 }  // namespace cupel::inventory

@@ -18,11 +18,11 @@ class MoveText {
                          .cable = planned_[steps_.front().planned].one};
     for (const auto& step : steps_) {
       if (!finding.what.empty()) finding.what += "; ";
-      const auto stays = text(step.stays), at = text(step.at), wanted = text(step.wanted);
+      const auto stays = text(step.stays), at = text(step.at), expected = text(step.expected);
       finding.what +=
           is_kept_at_lower_end(step)
-              ? fmt::format("{} is in {}, belongs in {}", stays, at, wanted)
-              : fmt::format("the cable in {} leads to {}, belongs in {}", stays, at, wanted);
+              ? fmt::format("{} is in {}, belongs in {}", stays, at, expected)
+              : fmt::format("the cable in {} leads to {}, belongs in {}", stays, at, expected);
     }
     return finding;
   }
@@ -31,8 +31,8 @@ class MoveText {
     const auto& first = steps_.front();
     finding.moves.push_back({first.stays, first.at, std::nullopt});
     for (std::size_t i = 1; i < steps_.size(); ++i)
-      finding.moves.push_back({steps_[i].stays, steps_[i].at, steps_[i].wanted});
-    finding.moves.push_back({first.stays, std::nullopt, first.wanted});
+      finding.moves.push_back({steps_[i].stays, steps_[i].at, steps_[i].expected});
+    finding.moves.push_back({first.stays, std::nullopt, first.expected});
     finding.instruction = steps_.size() == 2 ? swap_text() : cycle_text();
   }
 
@@ -41,7 +41,7 @@ class MoveText {
     finding.instruction +=
         fmt::format("First unplug the cable between {} and {}. ", text(link.one), text(link.other));
     const auto free = [&](const CableEnd& end, const CableEnd& other) {
-      if (std::ranges::find(steps_, end, &PlugStep::wanted) != steps_.end())
+      if (std::ranges::find(steps_, end, &PlugStep::expected) != steps_.end())
         finding.moves.push_back({other, end, std::nullopt});
     };
     free(link.one, link.other);
@@ -49,7 +49,7 @@ class MoveText {
   }
 
   void add_occupant(const CableEnd& occupant, CableFinding& finding) const {
-    const auto& port = steps_.front().wanted;
+    const auto& port = steps_.front().expected;
     finding.instruction += fmt::format("First unplug {} from {}. ", text(occupant), text(port));
     finding.moves.push_back({occupant, port, std::nullopt});
   }
@@ -58,8 +58,8 @@ class MoveText {
     for (const auto& step : steps_) {
       const bool begins = finding.instruction.empty() || finding.instruction.ends_with(' ');
       finding.instruction += fmt::format("{}Move the plug in {} to {}.", begins ? "" : " ",
-                                         text(step.at), text(step.wanted));
-      finding.moves.push_back({step.stays, step.at, step.wanted});
+                                         text(step.at), text(step.expected));
+      finding.moves.push_back({step.stays, step.at, step.expected});
     }
   }
 
@@ -71,7 +71,7 @@ class MoveText {
 
   std::string swap_text() const {
     auto words = fmt::format("Swap the plugs in {} and {}.", text(steps_.front().at),
-                             text(steps_.front().wanted));
+                             text(steps_.front().expected));
     const auto& end = steps_.front().stays;
     const bool of_one_node = std::ranges::all_of(steps_, [&](const PlugStep& step) {
       return is_kept_at_lower_end(step) && !step.stays.at_switch() &&
@@ -87,8 +87,8 @@ class MoveText {
     auto words = fmt::format("Unplug {}.", text(steps_.front().at));
     for (std::size_t i = 1; i < steps_.size(); ++i)
       words +=
-          fmt::format(" Move the plug in {} to {}.", text(steps_[i].at), text(steps_[i].wanted));
-    return words + fmt::format(" Plug the first one into {}.", text(steps_.front().wanted));
+          fmt::format(" Move the plug in {} to {}.", text(steps_[i].at), text(steps_[i].expected));
+    return words + fmt::format(" Plug the first one into {}.", text(steps_.front().expected));
   }
 
   const FabricMap& map_;

@@ -31,7 +31,7 @@ struct Part {
   std::string slot{};      // where it sits: PCI address, DIMM locator, bay, as the source says it
   std::optional<double> size_bytes{};  // memory of a GPU or DIMM, capacity of a drive
   std::optional<double> count{};       // cores of a CPU
-  std::string health{};                // as told: "OK", "Warning", "Critical"; empty: not reported
+  std::string health{};  // as reported: "OK", "Warning", "Critical"; empty: not reported
   std::optional<PcieLink> pcie{};
   /// Of its ports, in their order: "aa:bb:cc:00:11:22"; of an HCA as the node sees it its node
   /// GUID.

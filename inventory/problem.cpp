@@ -9,7 +9,7 @@
 namespace cupel::inventory {
 namespace {
 
-constexpr std::size_t kLongestSaid = 2000;  // bytes of one problem on a terminal
+constexpr std::size_t kLongestProblem = 2000;  // bytes of one problem on a terminal
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::vector<Problem> reported_once(std::vector<Problem> problems) {
 
 std::string to_string(const std::vector<Problem>& problems) {
   auto sorted = problems;
-  // What is said of the file as a whole comes last, behind what has a line.
+  // What is reported of the file as a whole comes last, behind what has a line.
   std::ranges::stable_sort(sorted, {}, [](const Problem& problem) {
     const auto& where = problem.where;
     return std::tuple{where.file, where.line == 0, where.line, where.column};
@@ -41,7 +41,7 @@ std::string to_string(const std::vector<Problem>& problems) {
   std::string text;
   for (const auto& problem : sorted)
     text += printable(to_string(problem.where)) + ": " +
-            shortened(printable(problem.what), kLongestSaid) + "\n";
+            shortened(printable(problem.what), kLongestProblem) + "\n";
   return text;
 }
 

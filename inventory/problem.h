@@ -26,7 +26,7 @@ struct Problem {
   friend auto operator<=>(const Problem&, const Problem&) = default;
 };
 
-/// What is said of one file at most: nobody reads more, and one wrong default is wrong for each
+/// What is reported of one file at most: nobody reads more, and one wrong default is wrong for each
 /// node.
 inline constexpr std::size_t kMostProblems = 1'000;
 

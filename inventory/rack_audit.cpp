@@ -32,7 +32,7 @@ std::optional<std::string> text_or_nothing(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional{text};
 }
 
-/// Chassis serials are one where serial_key() is; shown as first told.
+/// Chassis serials are one where serial_key() is; shown as first reported.
 template <class Of>
 std::string of_most(std::span<const SeenTray> trays, Of of) {
   std::map<std::string, std::pair<std::size_t, std::string>> votes;

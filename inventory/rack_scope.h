@@ -1,6 +1,7 @@
 #pragma once
 // Which racks somebody or something may see: all of them, or a set. Not a list of racks, of which
-// an empty one could be taken for all: that is said as such, and no text, list or default means it.
+// an empty one could be taken for all: that is reported as such, and no text, list or default means
+// it.
 #include <set>
 #include <span>
 #include <string>

@@ -178,7 +178,7 @@ void read_stones(YamlFields& fields, const std::string& file, ExpectedFirmware& 
 }
 
 /// What judges the version, and that the keys fit each other.
-void read_wanted(YamlFields& fields, ExpectedFirmware& firmware) {
+void read_expected(YamlFields& fields, ExpectedFirmware& firmware) {
   firmware.version = read_text(fields, "version");
   firmware.at_least = read_text(fields, "at_least");
   firmware.below = read_text(fields, "below");
@@ -226,7 +226,7 @@ ExpectedFirmware read_component(const YamlValue& value, const std::string& file,
   fields.required("component");
   firmware.component = read_text(fields, "component");
   firmware.where = fields.place();
-  read_wanted(fields, firmware);
+  read_expected(fields, firmware);
   firmware.ids = read_texts(fields, "ids", kMostPatterns);
   firmware.models = read_texts(fields, "models", kMostPatterns);
   if (const auto* image = fields.value("image"))
@@ -311,7 +311,7 @@ void check_ids(const Profile& profile, Problems& problems) {
 void read_baseline(YamlFields& profile_fields, const std::string& file, Profile& profile,
                    Problems& problems) {
   const auto items = profile_fields.list("firmware");
-  // An empty list is said on purpose: nothing of what the extended profile wants.
+  // An empty list is written on purpose: nothing of what the extended profile wants.
   if (profile_fields.has("firmware") && items.empty()) profile.firmware.clear();
   if (items.size() > kMostComponents)
     profile_fields.report(profile_fields.place("firmware"),

@@ -66,20 +66,20 @@ std::optional<bool> IpmiFields::word(const YamlValue* value) {
   return std::nullopt;
 }
 
-bool IpmiFields::wanted(const YamlValue* value, const std::string& blamed) {
+bool IpmiFields::is_needed(const YamlValue* value, const std::string& blamed) {
   if (value == nullptr) return false;
   if (value->kind == YamlValue::Kind::map) return true;
-  const auto said = word(value);
-  if (!said)
+  const auto given = word(value);
+  if (!given)
     problems_.push_back({{file_, value->line, value->column},
                          blamed + " must be true, false, or a map with address, port, cipher"});
-  return said.value_or(false);
+  return given.value_or(false);
 }
 
 void IpmiFields::read(std::vector<BmcAccess>& nodes, const Place& protocol) {
   const bool first = !nodes.empty() && nodes.front().protocol == BmcProtocol::ipmi;
   const auto* deciding = own_ != nullptr ? own_ : defaults_;
-  const bool asked = wanted(deciding, "ipmi");
+  const bool asked = is_needed(deciding, "ipmi");
   if (first && word(deciding) == false)
     problems_.push_back({protocol, "bmc protocol is ipmi, and ipmi is false"});
   if (!asked && !first) return;

@@ -32,7 +32,7 @@ class IpmiFields {
 
  private:
   static std::optional<bool> word(const YamlValue* value);
-  bool wanted(const YamlValue* value, const std::string& blamed);
+  bool is_needed(const YamlValue* value, const std::string& blamed);
 
   const YamlValue* own_;
   const YamlValue* defaults_;

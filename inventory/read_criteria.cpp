@@ -114,7 +114,8 @@ std::string_view stem_of(const Criterion& criterion) {
 }
 
 /// What is inherited of such parts is replaced whole: eight HCAs instead of twelve must not leave
-/// four behind. The new one stands where the first of them stood: causes are told in that order.
+/// four behind. The new one stands where the first of them stood: causes are reported in that
+/// order.
 void put_criterion(Criterion criterion, const std::string& file, Profile& profile) {
   const auto replaces = [&](const Criterion& before) {
     if (before.stage != criterion.stage || before.measure != criterion.measure) return false;
@@ -132,7 +133,7 @@ void put_criterion(Criterion criterion, const std::string& file, Profile& profil
 }
 
 /// Criteria by where they stand: what several stages share with an anchor is read once, so that a
-/// fault in it is told once.
+/// fault in it is reported once.
 using CriteriaByPlace = std::map<std::pair<int, int>, Criterion>;
 
 /// A list within the list is its items: "- &begun [...]" of one stage is "- *begun" of another.

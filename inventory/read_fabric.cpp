@@ -86,7 +86,7 @@ class Members {
   Members(YamlFields& fields, const Inventory& inventory) : inventory_{inventory} {
     const bool named = fields.has("nodes");
     const auto hcas = fields.texts("hcas");
-    std::unordered_set<std::string> wanted;
+    std::unordered_set<std::string> requested;
     for (const auto& range : fields.texts("nodes")) {
       auto names = expand(range);
       if (!names) {
@@ -96,11 +96,11 @@ class Members {
       for (auto& name : *names) {
         if (!inventory.node(name))
           fields.report(fields.place("nodes"), fmt::format("there is no node '{}'", name));
-        wanted.insert(std::move(name));
+        requested.insert(std::move(name));
       }
     }
     for (const auto& node : inventory.nodes)
-      if (!named || wanted.contains(node.name)) add(node, hcas);
+      if (!named || requested.contains(node.name)) add(node, hcas);
     report_bare(fields, named);
   }
   std::vector<FabricMember> members{};

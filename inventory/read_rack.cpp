@@ -156,8 +156,8 @@ class PartReader {
   }
 
   const Node* node_at(const Endpoint& endpoint) const {
-    const auto wanted = canonical(endpoint);
-    const auto is_it = [&](const Node& node) { return canonical(node.bmc.endpoint) == wanted; };
+    const auto requested = canonical(endpoint);
+    const auto is_it = [&](const Node& node) { return canonical(node.bmc.endpoint) == requested; };
     const auto found = std::ranges::find_if(inventory_.nodes, is_it);
     return found == inventory_.nodes.end() || endpoint.host.empty() ? nullptr : &*found;
   }

@@ -44,7 +44,7 @@ struct SecurityFloor {
 /// As the inventory names it. No rows: nothing is judged.
 struct FloorSite {
   std::string file{};  // absolute; empty: the shipped one
-  bool fails = false;  // a node below the floor fails; else it is said, and decides nothing
+  bool fails = false;  // a node below the floor fails; else it is reported, and decides nothing
   std::vector<FloorRow> rows{};
   Place where{};
 };

@@ -36,7 +36,7 @@ struct SeenEnd {
   friend bool operator==(const SeenEnd&, const SeenEnd&) = default;
 };
 
-/// A link that is up, told by one of its ends or by both.
+/// A link that is up, reported by one of its ends or by both.
 struct SeenLink {
   SeenEnd from;
   SeenEnd to;

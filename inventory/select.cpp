@@ -59,11 +59,11 @@ class Terms {
     complaints_ += what;
   }
 
-  template <class Wanted>
-  std::vector<std::string> where(const Wanted& wanted) const {
+  template <class Selected>
+  std::vector<std::string> where(const Selected& requested) const {
     std::vector<std::string> names;
     for (const auto* node : there_)
-      if (wanted(*node)) names.push_back(node->name);
+      if (requested(*node)) names.push_back(node->name);
     return names;
   }
 

@@ -47,7 +47,7 @@ std::optional<unsigned> control_in(std::string_view text) {
 }
 
 /// What yaml-cpp says, without what it quotes of a hostile file.
-std::string said(const YAML::Exception& fault) {
+std::string yaml_message(const YAML::Exception& fault) {
   constexpr std::size_t kLongestSaying = 200;
   return shortened(valid_utf8(printable(fault.msg)), kLongestSaying);
 }
@@ -229,10 +229,10 @@ class TreeBuilder : public YAML::EventHandler {
 
 }  // namespace
 
-const YamlValue* YamlValue::entry(std::string_view wanted) const {
+const YamlValue* YamlValue::entry(std::string_view requested) const {
   if (kind != Kind::map) return nullptr;
   for (const auto& candidate : items)
-    if (candidate.key == wanted) return &candidate;
+    if (candidate.key == requested) return &candidate;
   return nullptr;
 }
 
@@ -270,7 +270,7 @@ std::optional<YamlDocument> parse_yaml(std::string_view text, std::string file,
   } catch (const YAML::Exception& fault) {
     const auto line = static_cast<std::size_t>(std::max(fault.mark.line, 0));
     problems.push_back({{file, fault.mark.line + 1, fault.mark.column + 1},
-                        "not YAML: " + said(fault) + advice_on(text, line)});
+                        "not YAML: " + yaml_message(fault) + advice_on(text, line)});
     return std::nullopt;
   } catch (const Refused& fault) {
     problems.push_back({{file, fault.line, fault.column}, fault.what});

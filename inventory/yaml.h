@@ -24,7 +24,7 @@ struct YamlValue {
   std::vector<YamlValue> items{};  // of a list; of a map in the file's order, each key once
 
   /// The value under `key`; nullptr where absent, or where this is no map.
-  const YamlValue* entry(std::string_view wanted) const;
+  const YamlValue* entry(std::string_view requested) const;
 };
 
 struct YamlDocument {

@@ -36,7 +36,7 @@ std::string any_of(const std::vector<std::string>& values) {
   return text;
 }
 
-std::string wanted(const Condition& condition) {
+std::string expectation(const Condition& condition) {
   switch (condition.test) {
     case Test::is:
       return any_of(condition.values);
@@ -76,14 +76,14 @@ bool is_settled(const Condition& condition) {
 std::optional<std::string> missed(const Condition& condition, const Facts& facts) {
   const auto fact = facts.find(condition.name);
   if (fact == facts.end())
-    return fmt::format("{} is not reported, expected {}", condition.name, wanted(condition));
+    return fmt::format("{} is not reported, expected {}", condition.name, expectation(condition));
   const auto is_met = met(condition, fact->second);
   if (!is_met)
     return fmt::format("{} is no number: '{}', expected {}", condition.name, shown(fact->second),
-                       wanted(condition));
+                       expectation(condition));
   if (*is_met) return std::nullopt;
   return fmt::format("{} is {}, expected {}", condition.name, shown(fact->second),
-                     wanted(condition));
+                     expectation(condition));
 }
 
 }  // namespace

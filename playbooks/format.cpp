@@ -82,7 +82,7 @@ Shape with_shape() { return table_of(of_kind(Kind::text), kMostNames); }
 Shape parameter_shape() {
   return map_of(
       {{"default", "the default; without it the parameter must be set", of_kind(Kind::text)},
-       {"type", "what its value must be; text unless said",
+       {"type", "what its value must be; text if not given",
         word_of({"text", "duration", "size", "integer", "number"})},
        {"values", "all that it may be", list_of(of_kind(Kind::text), kMostNames)},
        {"description", "one line for people", of_kind(Kind::text)}});

@@ -8,7 +8,7 @@
 
 namespace cupel::playbooks {
 
-/// Values by name: what is said on the command line.
+/// Values by name: what is given on the command line.
 using Arguments = std::map<std::string, std::string, std::less<>>;
 
 /// One that a playbook declares.

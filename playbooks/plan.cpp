@@ -222,7 +222,7 @@ void add_undo(const burnin::Undo& undo, const Playbook& playbook, const Profile&
 }
 
 /// As soon as a node answers SSH it is looked at for what the stages behind that need: what is not
-/// installed is said then, and not when its stage is due in some hours.
+/// installed is reported then, and not when its stage is due in some hours.
 void look_for_tools(std::vector<PlannedStep>& steps) {
   for (auto step = steps.begin(); step != steps.end(); ++step) {
     if (step->kind != StepKind::ssh_wait) continue;

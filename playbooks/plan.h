@@ -30,7 +30,7 @@ struct PlannedStep {
   double load = 0;
   /// Done once and never again: what it starts has a handle, and is found again by it.
   bool once = false;
-  std::vector<Condition> when{};  // those that can only be told when the step is due
+  std::vector<Condition> when{};  // those that can only be decided when the step is due
   Together together = Together::alone;
   StopAfter stop_after{};
   std::vector<Claim> claims{};

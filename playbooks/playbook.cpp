@@ -114,7 +114,7 @@ class Reader {
     auto steps = read_step(item, file.text.file, problems_);
     complete_ = complete_ && !steps.empty();
     for (auto& step : steps) {
-      if (!wanted(step.when, file, used)) continue;
+      if (!condition_applies(step.when, file, used)) continue;
       if (!step.deadline) step.deadline = deadline_;
       step.when.insert(step.when.end(), file.when.begin(), file.when.end());
       playbook_.steps.push_back(std::move(step));
@@ -158,16 +158,17 @@ class Reader {
       for (const auto& each : with->items)
         given.emplace(each.key, Given{each.text, {file.text.file, each.key_line, each.key_column}});
     auto when = read_conditions(item, file.text.file, problems_);
-    const bool is_wanted = wanted(when, file, used);
+    const bool is_step_due = condition_applies(when, file, used);
     when.insert(when.end(), file.when.begin(), file.when.end());
     const auto before = playbook_.steps.size();
     read(text, given, std::move(when), &file);
-    // Read all the same: its mistakes are to be told whatever the parameters are.
-    if (!is_wanted) playbook_.steps.resize(std::min(before, playbook_.steps.size()));
+    // Read all the same: its mistakes are to be reported whatever the parameters are.
+    if (!is_step_due) playbook_.steps.resize(std::min(before, playbook_.steps.size()));
   }
 
   /// What the conditions say about the file's own parameters.
-  bool wanted(std::vector<Condition>& when, const File& file, std::set<std::string>& used) {
+  bool condition_applies(std::vector<Condition>& when, const File& file,
+                         std::set<std::string>& used) {
     const Facts values{file.values.begin(), file.values.end()};
     std::vector<std::string> known;
     for (const auto& [name, value] : values) known.push_back(name);

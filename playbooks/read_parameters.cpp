@@ -44,8 +44,8 @@ bool fits(const Parameter& parameter, const std::string& text, const Place& wher
   return conforms(value, word_of(std::move(words)), parameter.name, where.file, problems);
 }
 
-/// The value that counts. Where there is none, or a wrong one, that is said once, here: "${name}"
-/// stays as it is, and what it would have been put into is not looked at any more.
+/// The value that counts. Where there is none, or a wrong one, that is reported once, here:
+/// "${name}" stays as it is, and what it would have been put into is not looked at any more.
 void settle(Parameter& parameter, const YamlValue& item, const std::string& file,
             const Givens& given, std::vector<Problem>& problems) {
   parameter.value = "${" + parameter.name + "}";
@@ -54,10 +54,10 @@ void settle(Parameter& parameter, const YamlValue& item, const std::string& file
     if (fits(parameter, *parameter.fallback, {file, at.line, at.column}, problems))
       parameter.value = *parameter.fallback;
   }
-  const auto said = given.find(parameter.name);
-  if (said != given.end()) {
-    const bool good = fits(parameter, said->second.value, said->second.where, problems);
-    parameter.value = good ? said->second.value : "${" + parameter.name + "}";
+  const auto value = given.find(parameter.name);
+  if (value != given.end()) {
+    const bool good = fits(parameter, value->second.value, value->second.where, problems);
+    parameter.value = good ? value->second.value : "${" + parameter.name + "}";
   } else if (!parameter.fallback) {
     problems.push_back(
         {{file, item.key_line, item.key_column},
@@ -85,10 +85,10 @@ std::vector<Parameter> read_parameters(const YamlValue& playbook, const std::str
       known.push_back(parameter.name);
       parameters.push_back(std::move(parameter));
     }
-  for (const auto& [name, said] : given)
+  for (const auto& [name, value] : given)
     if (std::ranges::find(known, name) == known.end())
       problems.push_back(
-          {said.where,
+          {value.where,
            fmt::format("{} has no parameter '{}'{}", file, printable(name),
                        inventory::did_you_mean(name, std::span<const std::string>{known}))});
   return parameters;

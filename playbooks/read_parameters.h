@@ -1,6 +1,6 @@
 #pragma once
 // How a playbook declares its parameters, and `${name}` where their values go. Which places of a
-// playbook may carry them is said in format.h.
+// playbook may carry them is reported in format.h.
 #include <functional>
 #include <map>
 #include <set>
@@ -30,7 +30,7 @@ std::vector<Parameter> read_parameters(const inventory::YamlValue& playbook,
                                        std::vector<inventory::Problem>& problems);
 
 /// `text` with each "${name}" replaced by its value. One that has none stays as it is, and its name
-/// goes into `unknown`, where that is wanted. Values are not looked at again: there is no
+/// goes into `unknown`, where that is requested. Values are not looked at again: there is no
 /// recursion.
 std::string filled_in(std::string_view text, const Arguments& values,
                       std::set<std::string>* unknown = nullptr);

@@ -35,8 +35,8 @@ bool is_percent(std::string_view text) {
   return share && *share >= 0 && *share <= 100;
 }
 
-/// What was wanted, where the text is not it; empty where it is.
-std::string wanted(const Shape& shape, std::string_view text) {
+/// What was expected, where the text is not it; empty where it is.
+std::string expectation(const Shape& shape, std::string_view text) {
   switch (shape.kind) {
     case Kind::name:
       return is_name(text) ? "" : "at most 64 letters, digits and ._-";
@@ -100,7 +100,7 @@ class Check {
   }
   void scalar(const YamlValue& value, const Shape& shape, std::string_view what) {
     if (shape.kind == Kind::word) return known_word(value, shape, what);
-    const auto missed = wanted(shape, value.text);
+    const auto missed = expectation(shape, value.text);
     if (!missed.empty())
       report(value, fmt::format("{} must be {}, not '{}'", what, missed, shown(value.text)));
   }

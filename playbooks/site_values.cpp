@@ -28,8 +28,9 @@ SiteValues site_values(const Playbook& playbook) {
   SiteValues found;
   for (const auto& step : playbook.steps)
     for (const auto& row : parameters_of(step)) {
-      const auto said = step.with.find(std::string{row.name});
-      if (of_site(row) && said != step.with.end()) found.emplace(step.name, row.name, said->second);
+      const auto value = step.with.find(std::string{row.name});
+      if (of_site(row) && value != step.with.end())
+        found.emplace(step.name, row.name, value->second);
     }
   return found;
 }

@@ -18,7 +18,7 @@ constexpr std::array kApproval{
 constexpr std::array<std::string_view, 2> kYesNo{"yes", "no"};
 constexpr std::array kSettings{ParameterRow{
     "verify", ParameterRow::Kind::word,
-    "change nothing: after the restart, fail where a setting is not as wanted", "no", kYesNo}};
+    "change nothing: after the restart, fail where a setting is not as expected", "no", kYesNo}};
 constexpr std::array kBiosReset{
     ParameterRow{"verify", ParameterRow::Kind::word,
                  "change nothing: wait until a boot has reset it, and compare it with the defaults",
@@ -64,7 +64,7 @@ constexpr std::array kOs{
                  "erase the whole disk before it is written, by the drive itself; needs wipe",
                  "none", kErase},
     ParameterRow{"reinstall", ParameterRow::Kind::word,
-                 "install it also where the wanted image runs already", "no", kYesNo},
+                 "install it also where the requested image runs already", "no", kYesNo},
     ParameterRow{"network_first", ParameterRow::Kind::word,
                  "the EFI boot order has the network before the disk", "no", kYesNo},
     ParameterRow{"network_drop", ParameterRow::Kind::word,

@@ -73,8 +73,8 @@ struct StepKindRow {
   bool measures = false;
 };
 
-/// In the order in which a run usually meets them; `stage` is not among them: it is said as `stage:
-/// NAME`.
+/// In the order in which a run usually meets them; `stage` is not among them: it is written as
+/// `stage: NAME`.
 std::span<const StepKindRow> step_kinds();
 
 /// nullptr if there is none of that name.

@@ -220,14 +220,14 @@ class Planner {
   }
 
   void add(const CatalogueEntry& entry, int index) {
-    const std::size_t wanted = reaches_neighbour(entry) ? 2 : 1;
+    const std::size_t requested = reaches_neighbour(entry) ? 2 : 1;
     // Each fourth node is healthy: whoever blames the innocent is to be seen.
     if (left() > 0 && racks_.back().places.size() % 4 == 3) healthy();
-    while (left() > 0 && left() < wanted) healthy();
+    while (left() > 0 && left() < requested) healthy();
     if (left() == 0) begin();
     const auto name = next(), neighbour = next_after();
     place(entry, renamed(entry.faults, name, neighbour), {name, index, false});
-    if (wanted == 2)
+    if (requested == 2)
       place(entry, renamed(entry.of_neighbour, name, neighbour), {neighbour, index, true});
   }
 

@@ -36,7 +36,7 @@ struct HttpReply {
 /// What `ask_http` reads goes there instead of into the reply, where the status is 200.
 using HttpSink = std::function<void(std::string_view bytes)>;
 
-/// Certificates are not looked at, as BMCs do unless told. Errors: kUnreachable; kFailed (longer
+/// Certificates are not looked at, as BMCs do unless asked. Errors: kUnreachable; kFailed (longer
 /// than `limit`).
 Task<Result<HttpReply>> ask_http(HttpAsk ask, std::size_t limit, HttpSink sink = {});
 

@@ -186,7 +186,7 @@ void Machine::after(VirtualTime span, void (Machine::*next)()) {
   timer_.start(span, [this, next] { (this->*next)(); });
 }
 
-/// All at once: nobody is told to shut down, and a BMC's lag has no meaning without the BMC.
+/// All at once: nobody is asked to shut down, and a BMC's lag has no meaning without the BMC.
 void Machine::set_mains(bool live) {
   if (live == mains_) return;
   mains_ = live;

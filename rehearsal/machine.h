@@ -89,7 +89,7 @@ class Machine : public ManagedSystem {
   /// takes.
   void built_by(std::string vendor) { vendor_ = std::move(vendor); }
   int boots() const { return boots_; }
-  /// What the last boot was told to start from; "None" without an override.
+  /// What the last boot was to start from; "None" without an override.
   const std::string& booted_from() const { return booted_from_; }
   /// The image of that boot: the virtual disc's, or UefiHttp's URI; empty for anything else.
   const std::string& booted_image() const { return booted_image_; }
@@ -113,7 +113,7 @@ class Machine : public ManagedSystem {
   /// Onto its serial console, where somebody listens to it.
   void print(std::string_view line);
   const BootOverride& boot_override() const override { return boot_override_; }
-  void set_boot_override(BootOverride wanted) override { boot_override_ = std::move(wanted); }
+  void set_boot_override(BootOverride requested) override { boot_override_ = std::move(requested); }
   bool locator() const override { return locator_; }
   void set_locator(bool on) override { locator_ = on; }
   const std::string& virtual_disc() const override { return virtual_disc_; }

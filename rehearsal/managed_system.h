@@ -52,7 +52,7 @@ class ManagedSystem {
   virtual const Hardware& hardware() const = 0;
   /// With every part in its place, so that an empty bay is known too.
   virtual Hardware whole_hardware() const = 0;
-  /// Those that are there now, its BMC's among them. Changes are told as `refitted`.
+  /// Those that are there now, its BMC's among them. Changes are reported as `refitted`.
   virtual std::span<const Fault> faults() const = 0;
   /// nullptr: it has no serial port. Lives as long as the machine.
   virtual SerialConsole* console() = 0;
@@ -70,7 +70,7 @@ class ManagedSystem {
   virtual bool mains() const = 0;
 
   /// The button. False where it makes no sense now (restart of a machine that is off). What comes
-  /// of it is told as events.
+  /// of it is reported as events.
   virtual bool press(Reset reset) = 0;
   /// On, and nothing more happens until it was off.
   virtual void hang() = 0;
@@ -81,7 +81,7 @@ class ManagedSystem {
   virtual void break_down(FaultKind kind) { (void)kind; }
 
   virtual const BootOverride& boot_override() const = 0;
-  virtual void set_boot_override(BootOverride wanted) = 0;
+  virtual void set_boot_override(BootOverride requested) = 0;
   /// The light is on until somebody puts it out.
   virtual bool locator() const = 0;
   virtual void set_locator(bool on) = 0;

@@ -8,10 +8,10 @@ namespace cupel::rehearsal {
 Result<void> allow_files(std::size_t nodes, std::size_t pdus) {
   constexpr rlim_t kOthers = 256, kListening = 4, kClients = 4;
   const auto least = kOthers + nodes * kListening + pdus;
-  const auto wanted = least + (nodes + pdus) * kClients;
+  const auto needed = least + (nodes + pdus) * kClients;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return ok();
-  const auto more = std::min<rlim_t>(wanted, limit.rlim_max);
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return ok();
+  const auto more = std::min<rlim_t>(needed, limit.rlim_max);
   if (more < least)
     return Error{Code::kInvalid,
                  fmt::format("{} virtual nodes need {} open files, and this process may have {} at "

@@ -107,7 +107,7 @@ void check_endpoints(YamlFields& rack, const std::vector<NodeSpec>& nodes) {
   }
 }
 
-/// Loads each profile once; whoever names one that is not there is told.
+/// Loads each profile once; a name that does not exist is an error.
 class Profiles {
  public:
   Profiles(const std::string& file, Problems& problems)

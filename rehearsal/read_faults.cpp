@@ -196,7 +196,7 @@ bool comes_under_load(FaultKind kind) {
   return std::ranges::find(kSuch, kind) != kSuch.end();
 }
 
-/// What is said of one of two nodes is true of both.
+/// What is reported of one of two nodes is true of both.
 bool is_mutual(FaultKind kind) {
   return kind == FaultKind::node_swapped || kind == FaultKind::bmc_crossed;
 }
@@ -211,7 +211,7 @@ class Wholes {
  public:
   explicit Wholes(const RackSpec& rack) : rack_{rack} {}
 
-  /// nullptr where there is no such profile, which was said already.
+  /// nullptr where there is no such profile, which was already reported.
   const Hardware* of(const std::string& profile) {
     const auto found = rack_.profiles.find(profile);
     if (found == rack_.profiles.end()) return nullptr;
@@ -240,7 +240,7 @@ class FaultReader {
     }
     const auto* row = named_row();
     if (row == nullptr) {
-      // What else it may say depends on the kind: nothing is said about the rest.
+      // What else it may say depends on the kind: nothing is reported about the rest.
       return;
     }
     const auto fault = details(*row);
@@ -283,7 +283,7 @@ class FaultReader {
   NodeSpec* known(std::string_view key, const std::string& name) {
     const auto node = std::ranges::find(into_.nodes, name, &NodeSpec::name);
     if (node != into_.nodes.end()) return &*node;
-    if (into_.nodes.empty()) return nullptr;  // already said
+    if (into_.nodes.empty()) return nullptr;  // already reported
     std::vector<std::string> names;
     for (const auto& each : into_.nodes) names.push_back(each.name);
     fields_.report(fields_.place(key), "there is no node '" + name + "'" +
@@ -296,10 +296,10 @@ class FaultReader {
     Fault fault{.kind = row.kind};
     std::vector<std::string_view> taken;
     if (row.about != PartClass::none) fault.part = part_of(row);
-    for (const auto said : words(row.words)) {
-      const bool optional = said.ends_with('?');
+    for (const auto written : words(row.words)) {
+      const bool optional = written.ends_with('?');
       const auto& word =
-          *std::ranges::find(kWords, said.substr(0, said.size() - optional), &Word::word);
+          *std::ranges::find(kWords, written.substr(0, written.size() - optional), &Word::word);
       taken.push_back(word.key);
       if (fields_.has(word.key))
         word.read(fields_, fault);
@@ -326,7 +326,7 @@ class FaultReader {
   /// its own is drawn.
   std::string written_identity(const Fault& fault) const {
     const auto other = std::ranges::find(into_.nodes, fault.other, &NodeSpec::name);
-    if (other == into_.nodes.end()) return {};  // already said
+    if (other == into_.nodes.end()) return {};  // already reported
     const auto& [serial, bmc_mac] = other->identity;
     if (fault.kind == FaultKind::serial_twice) return serial;
     return bmc_mac.empty() && !serial.empty() ? bmc_mac_of(serial) : bmc_mac;
@@ -427,10 +427,10 @@ class FaultReader {
     if (is_mutual(fault.kind)) plant_other_half(node, fault);
   }
 
-  /// Two machines change places: what is said of one is true of the other.
+  /// Two machines change places: what is reported of one is true of the other.
   void plant_other_half(const NodeSpec& node, Fault fault) {
     const auto other = std::ranges::find(into_.nodes, fault.other, &NodeSpec::name);
-    if (other == into_.nodes.end()) return;  // already said
+    if (other == into_.nodes.end()) return;  // already reported
     fault.other = node.name;
     other->faults.push_back(std::move(fault));
   }

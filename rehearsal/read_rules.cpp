@@ -47,7 +47,7 @@ class RuleReader {
       for (auto& node : into_.nodes) nodes.push_back(&node);
     }
     const auto* row = named_row();
-    // What else it may say depends on that: nothing is said about the rest.
+    // What else it may say depends on that: nothing is reported about the rest.
     if (row == nullptr) return;
     const auto rule = details(*row);
     fields_.finish();
@@ -108,8 +108,8 @@ class RuleReader {
     if (rule.path.empty() == rule.odata_id.empty())
       fields_.report(fields_.place(), "rule needs path or odata_id, one of them");
     for (const auto* key : {"path", "odata_id"}) {
-      const auto& said = std::string_view{key} == "path" ? rule.path : rule.odata_id;
-      if (!said.empty() && said[0] != '/' && said[0] != '*')
+      const auto& value = std::string_view{key} == "path" ? rule.path : rule.odata_id;
+      if (!value.empty() && value[0] != '/' && value[0] != '*')
         fields_.report(fields_.place(key), fmt::format("{} must begin with / or *", key));
     }
   }

@@ -82,11 +82,11 @@ void read_bmcs(YamlFields& scenario, const std::string& file, RackSpec& into, Pr
   if (value == nullptr) return;
   YamlFields fields{*value, "bmcs", file, problems};
   // Asked for before it is read for the first node: a fault in it is one fault.
-  const auto said = into.nodes.empty() ? BmcSpec{} : read_kind(fields, into.nodes.front().bmc);
+  const auto spec = into.nodes.empty() ? BmcSpec{} : read_kind(fields, into.nodes.front().bmc);
   const bool named = fields.has("vendor");
   for (auto& node : into.nodes) {
     const auto own = node.bmc;
-    node.bmc = said;
+    node.bmc = spec;
     node.bmc.system = own.system;
     if (!named) node.bmc.vendor = own.vendor;
   }
@@ -95,7 +95,7 @@ void read_bmcs(YamlFields& scenario, const std::string& file, RackSpec& into, Pr
     YamlFields some{item, "but", file, problems};
     const auto nodes = nodes_named(some, "nodes", into);
     // As above: read once, whatever it is about.
-    const auto kind = read_kind(some, nodes.empty() ? said : nodes.front()->bmc);
+    const auto kind = read_kind(some, nodes.empty() ? spec : nodes.front()->bmc);
     const bool other = some.has("vendor");
     for (auto* node : nodes) {
       const auto own = node->bmc;
@@ -147,7 +147,7 @@ std::vector<NodeSpec*> nodes_named(YamlFields& fields, std::string_view key, Rac
     fields.report(fields.place(key), names.error().what);
     return {};
   }
-  if (rack.nodes.empty()) return {};  // already said
+  if (rack.nodes.empty()) return {};  // already reported
   std::unordered_map<std::string_view, NodeSpec*> known;
   std::vector<std::string> all;
   for (auto& node : rack.nodes) {

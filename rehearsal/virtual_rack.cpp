@@ -181,40 +181,40 @@ Result<void> VirtualRack::Impl::build_site(const inventory::Inventory& of) {
   return pdus->listen(file("pdu"), secret);
 }
 
-Result<void> VirtualRack::Impl::build_node(const NodeSpec& wanted) {
-  const auto profile = profiles.find(spec.profile_of(wanted));
+Result<void> VirtualRack::Impl::build_node(const NodeSpec& requested) {
+  const auto profile = profiles.find(spec.profile_of(requested));
   if (profile == profiles.end())
-    return Error{Code::kInvalid,
-                 "there is no profile '" + spec.profile_of(wanted) + "' for node " + wanted.name};
-  auto made =
-      std::make_unique<Node>(io.get_executor(), clock, profile->second, wanted, options.seed, spec);
+    return Error{Code::kInvalid, "there is no profile '" + spec.profile_of(requested) +
+                                     "' for node " + requested.name};
+  auto made = std::make_unique<Node>(io.get_executor(), clock, profile->second, requested,
+                                     options.seed, spec);
   auto& node = *made;
   node.host.join(network);
-  network->add(wanted.name, wanted.name);
-  network->add(wanted.ssh_address, wanted.name);
-  if (!nodes.try_emplace(wanted.name, std::move(made)).second)
-    return Error{Code::kInvalid, "node " + wanted.name + " stands twice"};
-  return within(wanted.name, connect(node));
+  network->add(requested.name, requested.name);
+  network->add(requested.ssh_address, requested.name);
+  if (!nodes.try_emplace(requested.name, std::move(made)).second)
+    return Error{Code::kInvalid, "node " + requested.name + " stands twice"};
+  return within(requested.name, connect(node));
 }
 
 Result<void> VirtualRack::Impl::connect(Node& node) {
-  const auto& wanted = node.spec;
-  TRY(const auto bmc, endpoint_of(wanted.bmc_address, wanted.bmc_port));
-  TRY(const auto ssh, endpoint_of(wanted.ssh_address, wanted.ssh_port));
-  const auto& first = wanted.bmc_of.empty() ? wanted.name : wanted.bmc_of;
-  if (!wanted.bmc_of.empty() && !nodes.contains(first))
+  const auto& requested = node.spec;
+  TRY(const auto bmc, endpoint_of(requested.bmc_address, requested.bmc_port));
+  TRY(const auto ssh, endpoint_of(requested.ssh_address, requested.ssh_port));
+  const auto& first = requested.bmc_of.empty() ? requested.name : requested.bmc_of;
+  if (!requested.bmc_of.empty() && !nodes.contains(first))
     return Error{Code::kInvalid, "its BMC is that of node " + first + ", which must come first"};
-  TRY(auto certificate,
-      load_or_make_certificate(file("bmc") / (first + ".pem"), first + "-bmc", wanted.bmc_address));
+  TRY(auto certificate, load_or_make_certificate(file("bmc") / (first + ".pem"), first + "-bmc",
+                                                 requested.bmc_address));
   node.bmc_pin = certificate.fingerprint;
   node.certificate_pem = certificate.certificate_pem;
-  TRY(node.host_key, load_or_make_key(file("ssh") / wanted.name));
+  TRY(node.host_key, load_or_make_key(file("ssh") / requested.name));
   TRY(node.ram_key, make_key());
   TRY(auto account, this->account(node));
   node.bmc = std::make_unique<BmcServer>(io.get_executor(), node.machine, std::move(account),
                                          std::move(certificate), bmc, node.spec.bmc);
-  for (const auto& rule : wanted.rules) node.bmc->service().rules().add(rule);
-  if (wanted.bmc_of.empty()) {
+  for (const auto& rule : requested.rules) node.bmc->service().rules().add(rule);
+  if (requested.bmc_of.empty()) {
     TRY(node.bmc->listen());
   } else {
     node.bmc->join(*nodes.at(first)->bmc);
@@ -250,7 +250,7 @@ Result<BmcAccount> VirtualRack::Impl::account(Node& node) {
   return BmcAccount{login.user, std::move(factory)};
 }
 
-/// One BMC behind both: it is away on both when either is told to reset it.
+/// One BMC behind both: it is away on both when either is asked to reset it.
 Result<void> VirtualRack::Impl::connect_ipmi(Node& node) {
   TRY(const auto at, endpoint_of(node.spec.bmc_address, node.spec.ipmi_port));
   TRY(const auto account, this->account(node));
@@ -386,7 +386,7 @@ Pace VirtualRack::pace() const {
   const auto gone = clock.elapsed(), lost = clock.lost();
   const auto whole = gone + lost;
   const double share = whole.count() > 0 ? gone / whole : 1.0;
-  return {.speed = clock.speed() * share, .wanted = clock.speed()};
+  return {.speed = clock.speed() * share, .expected = clock.speed()};
 }
 
 std::vector<NodeDoors> VirtualRack::doors() const {

@@ -29,7 +29,7 @@ struct RackOptions {
 /// How fast the rack's time has passed, on average, and how fast it should.
 struct Pace {
   double speed = 0;
-  double wanted = 0;
+  double expected = 0;
 };
 
 class RackSite;

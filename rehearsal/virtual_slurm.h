@@ -1,6 +1,6 @@
 #pragma once
 // A scontrol for racks that have no Slurm: a shell script that answers of the nodes that it was
-// told of, and knows no others. Not a Slurm: nothing is ever scheduled.
+// reported, and knows no others. Not a Slurm: nothing is ever scheduled.
 #include <filesystem>
 #include <string>
 #include <vector>

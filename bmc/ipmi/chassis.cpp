@@ -52,25 +52,25 @@ Task<Result<void>> try_option(Client& client, std::uint8_t parameter, Bytes valu
   co_return ok();
 }
 
-Task<Result<void>> write_flags(Client& client, const BootOverride& wanted, Deadline deadline) {
-  auto remote = boot_flags(wanted, true);
+Task<Result<void>> write_flags(Client& client, const BootOverride& requested, Deadline deadline) {
+  auto remote = boot_flags(requested, true);
   auto set = co_await set_option(client, kFlags, std::move(remote), deadline);
-  if (set || wanted.target != BootTarget::virtual_cd) co_return set;
+  if (set || requested.target != BootTarget::virtual_cd) co_return set;
   // Many BMCs know one kind of disc only.
-  auto any = boot_flags(wanted, false);
+  auto any = boot_flags(requested, false);
   co_return co_await set_option(client, kFlags, std::move(any), deadline);
 }
 
 }  // namespace
 
-Bytes boot_flags(const BootOverride& wanted, bool remote_media) {
-  if (wanted.target == BootTarget::none) return Bytes(5, 0);
+Bytes boot_flags(const BootOverride& requested, bool remote_media) {
+  if (requested.target == BootTarget::none) return Bytes(5, 0);
   std::uint8_t device = 0;
-  if (wanted.target == BootTarget::pxe) device = kPxe;
-  if (wanted.target == BootTarget::disk) device = kDisk;
-  if (wanted.target == BootTarget::bios_setup) device = kSetup;
-  if (wanted.target == BootTarget::virtual_cd) device = remote_media ? kRemoteCd : kCd;
-  const auto first = kValid | kUefi | (wanted.once ? 0 : kPersistent);
+  if (requested.target == BootTarget::pxe) device = kPxe;
+  if (requested.target == BootTarget::disk) device = kDisk;
+  if (requested.target == BootTarget::bios_setup) device = kSetup;
+  if (requested.target == BootTarget::virtual_cd) device = remote_media ? kRemoteCd : kCd;
+  const auto first = kValid | kUefi | (requested.once ? 0 : kPersistent);
   return {static_cast<std::uint8_t>(first), device, 0, 0, 0};
 }
 
@@ -120,10 +120,11 @@ Task<Result<void>> control(Client& client, ResetType type, Deadline deadline) {
 }
 
 Task<Result<bool>> read_identify(Client& client, Deadline deadline) {
-  // Misc. chassis state, table 28-3: bit 6 says that bits 5:4 (off, timed, indefinite) are told.
-  constexpr std::uint8_t kTold = 0x40, kOn = 0x30;
+  // Misc. chassis state, table 28-3: bit 6 says that bits 5:4 (off, timed, indefinite) are
+  // reported.
+  constexpr std::uint8_t kReported = 0x40, kOn = 0x30;
   CO_TRY(const Bytes reported, co_await client.ask(kGetChassisStatus, {}, deadline));
-  if (reported.size() < 3 || (reported[2] & kTold) == 0)
+  if (reported.size() < 3 || (reported[2] & kReported) == 0)
     co_return Error{Code::kUnsupported,
                     client.node() + ": Get Chassis Status: no word of the locator light"};
   co_return (reported[2] & kOn) != 0;
@@ -140,19 +141,19 @@ Task<Result<void>> identify_chassis(Client& client, bool on, Deadline deadline) 
                                      (on ? "off" : "on")};
 }
 
-Task<Result<void>> write_boot(Client& client, BootOverride wanted, Deadline deadline) {
-  if (wanted.target == BootTarget::uefi_http)
+Task<Result<void>> write_boot(Client& client, BootOverride requested, Deadline deadline) {
+  if (requested.target == BootTarget::uefi_http)
     co_return Error{Code::kUnsupported, client.node() + ": IPMI has no HTTP boot"};
   Bytes begin{1}, acknowledge{0x01, 0x01}, keep{kKeepForLonger}, end{0};
   CO_TRY(co_await try_option(client, kSetInProgress, std::move(begin), deadline));
   CO_TRY(co_await try_option(client, kAcknowledge, std::move(acknowledge), deadline));
   CO_TRY(co_await try_option(client, kFlagsClearing, std::move(keep), deadline));
-  auto set = co_await write_flags(client, wanted, deadline);
+  auto set = co_await write_flags(client, requested, deadline);
   CO_TRY(co_await try_option(client, kSetInProgress, std::move(end), deadline));
   CO_TRY(std::move(set));
   CO_TRY(const BootOverride now, co_await read_boot(client, deadline));
-  const bool same =
-      now.target == wanted.target && (wanted.target == BootTarget::none || now.once == wanted.once);
+  const bool same = now.target == requested.target &&
+                    (requested.target == BootTarget::none || now.once == requested.once);
   if (!same)
     co_return Error{Code::kFailed, client.node() + ": Set System Boot Options: accepted, but the " +
                                        "boot flags read back as " +

@@ -16,10 +16,10 @@ const Command& control_command(ResetType type);
 Task<Result<void>> control(Client& client, ResetType type, Deadline deadline);
 
 /// Errors: kUnsupported (HTTP boot); kFailed where it reads back otherwise. Source: 28.12, 28.13.
-Task<Result<void>> write_boot(Client& client, BootOverride wanted, Deadline deadline);
+Task<Result<void>> write_boot(Client& client, BootOverride requested, Deadline deadline);
 Task<Result<BootOverride>> read_boot(Client& client, Deadline deadline);
 
-/// The light on or off, until told otherwise: reads it back where the BMC tells. Errors: kFailed
+/// The light on or off, until asked otherwise: reads it back where the BMC tells. Errors: kFailed
 /// where it stays as it was. Source: 28.5 (Force Identify On), 28.2 (misc. chassis state).
 Task<Result<void>> identify_chassis(Client& client, bool on, Deadline deadline);
 
@@ -27,7 +27,7 @@ Task<Result<void>> identify_chassis(Client& client, bool on, Deadline deadline);
 Task<Result<bool>> read_identify(Client& client, Deadline deadline);
 
 /// The five bytes of parameter 5, and what they say. Pure.
-Bytes boot_flags(const BootOverride& wanted, bool remote_media);
+Bytes boot_flags(const BootOverride& requested, bool remote_media);
 BootOverride parse_boot_flags(View flags);
 
 }  // namespace cupel::bmc::ipmi

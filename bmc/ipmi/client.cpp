@@ -110,12 +110,12 @@ Task<Result<void>> Client::ensure_session(Deadline deadline) {
 }
 
 Result<std::vector<Suite>> Client::suites() const {
-  const auto wanted = access_.cipher ? access_.cipher : transport_.behavior(*address_).suite;
-  if (!wanted) return std::vector{kSuite17, kSuite3};
-  if (*wanted == 3) return std::vector{kSuite3};
-  if (*wanted == 17) return std::vector{kSuite17};
+  const auto requested = access_.cipher ? access_.cipher : transport_.behavior(*address_).suite;
+  if (!requested) return std::vector{kSuite17, kSuite3};
+  if (*requested == 3) return std::vector{kSuite3};
+  if (*requested == 17) return std::vector{kSuite17};
   return Error{Code::kInvalid,
-               node_ + ": cipher suite " + std::to_string(*wanted) + ": Cupel speaks 3 and 17"};
+               node_ + ": cipher suite " + std::to_string(*requested) + ": Cupel speaks 3 and 17"};
 }
 
 void Client::remember(const Suite& suite) {
@@ -147,7 +147,7 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     wipe(password);
     co_return done;
   }
-  std::string before;  // what was said to the suites before this one
+  std::string before;  // what was reported to the suites before this one
   for (const auto& suite : suites_to_try) {
     done = co_await log_in_with(suite, password, deadline);
     if (done) remember(suite);

@@ -47,8 +47,8 @@ Task<Result<Fru>> read_fru(Client& client, std::uint8_t device, Deadline deadlin
   const std::size_t unit = (reader.u8() & 1) != 0 ? 2 : 1;  // by words, or by bytes
   std::size_t piece = kPiece;
   Bytes bytes;
-  std::size_t wanted = kFruHeader;
-  while (bytes.size() < std::min(wanted, size)) {
+  std::size_t requested = kFruHeader;
+  while (bytes.size() < std::min(requested, size)) {
     const auto count = std::max(std::min(piece, size - bytes.size()) / unit, std::size_t{1});
     Bytes data{device};
     put16(data, static_cast<std::uint32_t>(bytes.size() / unit));
@@ -61,7 +61,7 @@ Task<Result<Fru>> read_fru(Client& client, std::uint8_t device, Deadline deadlin
     if (reply.completion != 0) co_return error_of(kReadFru, reply.completion).within(client.node());
     if (reply.data.size() < 2) break;
     put(bytes, View{reply.data}.subspan(1));
-    if (bytes.size() >= kFruHeader) wanted = end_of_areas(bytes);
+    if (bytes.size() >= kFruHeader) requested = end_of_areas(bytes);
   }
   auto fru = parse_fru(bytes);
   if (fru) scrub(client.secrets(), *fru);

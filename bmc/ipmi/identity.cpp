@@ -143,7 +143,7 @@ void use_fru(Found& found, Result<Fru> fru) {
   if (identity.vendor.empty()) identity.vendor = reported.manufacturer();
   identity.model = reported.model();
   identity.part_number = reported.part_number();
-  // A board's own serial number is not the machine's; where there is nothing else, it is said.
+  // A board's own serial number is not the machine's; where there is nothing else, it is reported.
   if (reported.product) identity.serial = reported.product->serial;
   if (identity.serial.empty() && reported.chassis) identity.serial = reported.chassis->serial;
   if (identity.serial.empty() && reported.board) identity.serial = reported.board->serial;

@@ -15,7 +15,7 @@ namespace cupel::bmc::ipmi {
 /// Before the first change in a session the BMC is asked who it is, and held against `people` and
 /// what is remembered of this node: a stranger is left alone (kUntrusted). Without `people` whoever
 /// has the password is taken.
-/// Errors of every verb: as Client::ask; the further ones are told in bmc.h.
+/// Errors of every verb: as Client::ask; the further ones are reported in bmc.h.
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::IpmiAccess access,
                           std::string user, SecretSource password,
                           std::optional<ExpectedIdentity> people = std::nullopt);

@@ -68,7 +68,7 @@ Result<Presence> Presences::outcome() const {
 Task<Result<Presence>> ping(Transport& transport, inventory::Endpoint endpoint, Deadline deadline) {
   auto found = co_await transport.resolve(endpoint, deadline);
   CO_TRY(const Address address, within(to_string(endpoint), std::move(found)));
-  // 255 would mean that no answer is wanted (ASF 2.0, 3.2.2.3).
+  // 255 would mean that no answer is requested (ASF 2.0, 3.2.2.3).
   Presences presences{static_cast<std::uint8_t>(transport.fresh_session() % 255)};
   auto done = co_await transport.perform(address, presences, deadline);
   CO_TRY(within(to_string(endpoint), std::move(done)));

@@ -12,7 +12,7 @@ struct Presence {
   bool pong = false;             // it answered ASF's presence ping
   bool ipmi = false;             // the pong, or an answer, says that IPMI is spoken
   bool rmcp_plus = false;        // IPMI 2.0: what Cupel needs
-  std::uint32_t enterprise = 0;  // IANA number of the vendor, where told; 0 else
+  std::uint32_t enterprise = 0;  // IANA number of the vendor, where reported; 0 else
   friend bool operator==(const Presence&, const Presence&) = default;
 };
 

@@ -13,7 +13,7 @@ struct Found;
 /// not counts only where it is the product's. Pure.
 Identity comparable(const Found& found, const std::string& serial);
 
-/// Asks the BMC who it is, and remembers what was not known. What Redfish told before stays.
+/// Asks the BMC who it is, and remembers what was not known. What Redfish reported before stays.
 /// Errors: kUntrusted, with both identities; as identify().
 Task<Result<void>> recognise(Client& client, ExpectedIdentity people, Deadline deadline);
 

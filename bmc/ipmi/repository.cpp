@@ -70,22 +70,22 @@ Task<Result<Piece>> read_piece(Client& client, Walk& walk, std::uint16_t id, std
 /// One whole record, and which comes next. Where the reservation goes, begins again.
 Task<Result<Piece>> read_record(Client& client, Walk& walk, std::uint16_t id, Deadline deadline) {
   Piece record;
-  std::size_t wanted = kWhole;
-  while (record.bytes.size() < wanted) {
+  std::size_t requested = kWhole;
+  while (record.bytes.size() < requested) {
     const auto from = record.bytes.size();
     // The header says how long it is; until then, all or as much as comes.
-    const auto count = wanted == kWhole ? std::size_t{walk.piece} : wanted - from;
+    const auto count = requested == kWhole ? std::size_t{walk.piece} : requested - from;
     CO_TRY(const Piece piece, co_await read_piece(client, walk, id, from, count, deadline));
     if (piece.reservation_lost) {
       CO_TRY(co_await reserve(client, walk, deadline));
       record = {};
-      wanted = kWhole;
+      requested = kWhole;
       continue;
     }
     if (piece.bytes.empty()) break;
     if (from == 0) record.next = piece.next;
     put(record.bytes, piece.bytes);
-    if (record.bytes.size() >= kSdrHeader) wanted = kSdrHeader + record.bytes[4];
+    if (record.bytes.size() >= kSdrHeader) requested = kSdrHeader + record.bytes[4];
   }
   co_return record;
 }

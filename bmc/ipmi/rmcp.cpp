@@ -4,7 +4,7 @@ namespace cupel::bmc::ipmi {
 namespace {
 
 constexpr std::uint8_t kVersion = 0x06;  // RMCP 1.0, as ASF 2.0 has it
-constexpr std::uint8_t kNoAck = 0xff;    // sequence number: no RMCP acknowledge wanted
+constexpr std::uint8_t kNoAck = 0xff;    // sequence number: no RMCP acknowledge requested
 constexpr std::uint8_t kClassAsf = 0x06;
 constexpr std::uint8_t kClassIpmi = 0x07;
 constexpr std::uint8_t kFormatPlus = 0x06;  // authentication type of RMCP+

@@ -91,7 +91,7 @@ bool UdpSocket::read_batch() {
   }
   const int got =
       ::recvmmsg(socket_.native_handle(), headers.data(), kBatch, MSG_DONTWAIT, nullptr);
-  // An ICMP error that came meanwhile is told once, in place of a datagram.
+  // An ICMP error that came meanwhile is reported once, in place of a datagram.
   if (got < 0) return errno != EAGAIN && errno != EWOULDBLOCK && read_one_error();
   for (std::size_t i = 0; i < static_cast<std::size_t>(got) && !stopped_; ++i) {
     const auto& header = headers[i];
@@ -135,7 +135,8 @@ Result<void> UdpSocket::send(const Address& to, View datagram) {
     if (sent >= 0) return ok();
     const int why = errno;
     if (why == EAGAIN || why == EWOULDBLOCK || why == ENOBUFS || why == ENOMEM) return ok();
-    // May be what ICMP said about another address, told to whoever sends next; it is told once.
+    // May be what ICMP reported about another address, returned by the next call that sends, and
+    // once.
     if (tries == 2) return unreachable("cannot send: ", why);
   }
 }

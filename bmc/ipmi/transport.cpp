@@ -112,9 +112,9 @@ struct Transport::Talk final : Listener {
 
   void act(Action action) {
     if (std::holds_alternative<Done>(action)) return end(ok());
-    if (auto* wanted = std::get_if<Send>(&action)) {
-      due = Deadline::Clock::now() + wanted->answer_within;
-      auto sent = transport.send(address, wanted->datagram);
+    if (auto* send = std::get_if<Send>(&action)) {
+      due = Deadline::Clock::now() + send->answer_within;
+      auto sent = transport.send(address, send->datagram);
       if (!sent) end(std::move(sent));
     }
   }

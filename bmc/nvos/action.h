@@ -22,7 +22,7 @@ enum class ActionKind {
 
 struct ActionState {
   enum class Is { under_way, succeeded, failed } is = Is::under_way;
-  std::string word{};            // as told: "action_success"
+  std::string word{};            // as reported: "action_success"
   std::string text{};            // status, detail and issues
   std::optional<int> percent{};  // 0 to 100
   bool reboots = false;          // the text says so

@@ -128,10 +128,10 @@ Task<Result<json::value>> Nvue::ask(Method method, std::string path, std::string
                   .basic = redfish::Basic{user_, *password}};
   CO_TRY(const Response response, co_await transport_.send(peer_, std::move(request), deadline));
   auto document = co_await redfish::read_document(response.body, limits.memory);
-  const auto said = document ? complaint_of(*document) : std::string{};
+  const auto complaint = document ? complaint_of(*document) : std::string{};
   Error refusal{code_of(response.status),
-                fmt::format("{}: HTTP {}{}{}{}", asked, response.status, said.empty() ? "" : ": ",
-                            said, advice_for(response.status))};
+                fmt::format("{}: HTTP {}{}{}{}", asked, response.status,
+                            complaint.empty() ? "" : ": ", complaint, advice_for(response.status))};
   CO_TRY(note_login(response.status, *password, refusal));
   if (response.status < 500) proven_ = true;
   if (response.status >= 200 && response.status <= 299 && trimmed(response.body).empty())

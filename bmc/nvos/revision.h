@@ -15,7 +15,7 @@ Result<std::string> revision_id(const json::value& answer);
 
 struct RevisionState {
   enum class Is { under_way, applied, failed } is = Is::under_way;
-  std::string word{};   // as told: "pending", "apply", "ays_fail"
+  std::string word{};   // as reported: "pending", "apply", "ays_fail"
   std::string issue{};  // the texts of its issues, one after the other
   bool no_difference = false;
 };

@@ -14,8 +14,8 @@ Task<Result<std::optional<AcWay>>> way_in(Client& client, json::value resource, 
   auto found = action_at(resource, action);
   if (!found) co_return std::nullopt;
   CO_TRY(const auto words, co_await allowed_words(client, *found, "ResetType", deadline));
-  const bool said = std::ranges::find(words, word) != words.end();
-  const bool may = said || (words.empty() && word != kFullPowerCycle);
+  const bool listed = std::ranges::find(words, word) != words.end();
+  const bool may = listed || (words.empty() && word != kFullPowerCycle);
   if (!may) co_return std::nullopt;
   co_return AcWay{std::move(*found), std::move(word)};
 }

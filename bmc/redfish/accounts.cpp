@@ -106,7 +106,7 @@ Task<Result<void>> write_password(Client& client, std::string uri, std::string p
   auto done = co_await change(client, uri, std::move(body), std::move(before), deadline);
   if (done) co_return ok();
   Error refusal = std::move(done).error();
-  // A rule that nobody told us: it is the password that has to change, not the world.
+  // A rule that was not reported to us: it is the password that has to change, not the world.
   const bool a_rule = is_http(refusal, 400) && says(refusal, "password");
   if (a_rule && refusal.code == Code::kFailed) refusal.code = Code::kInvalid;
   co_return refusal;

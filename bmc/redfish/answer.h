@@ -12,10 +12,10 @@ struct Answer {
   int status = 0;
   json::value body;                          // null where there was none
   std::string etag{};                        // from the header, else from the body; empty: none
-  std::string location{};                    // of what was created, as told
+  std::string location{};                    // of what was created, as reported
   std::string token{};                       // X-Auth-Token
   std::size_t bytes = 0;                     // of the body as it came
-  std::chrono::milliseconds retry_after{0};  // when to look again; 0: not said
+  std::chrono::milliseconds retry_after{0};  // when to look again; 0: not given
 };
 
 /// Sorts an answer. `asked` says who was asked what ("a01-n07: GET /redfish/v1"), for the error.

@@ -238,7 +238,7 @@ Task<Result<void>> ensure_job(Client& client, std::string queue, std::string set
 }
 
 /// Returns those of `locked` that the BMC did not keep.
-Task<Result<Names>> read_back(Client& client, Layout layout, Document system, BiosValues wanted,
+Task<Result<Names>> read_back(Client& client, Layout layout, Document system, BiosValues requested,
                               Names locked, Deadline deadline) {
   BiosValues lost;
   for (int reads = 0; reads < kReadsBack; ++reads) {
@@ -246,7 +246,7 @@ Task<Result<Names>> read_back(Client& client, Layout layout, Document system, Bi
       CO_TRY(co_await pause_for(kBetweenReads));
     }
     CO_TRY(const BiosSettings now, co_await read_bios(client, layout, system, deadline));
-    lost = differing(wanted, now);
+    lost = differing(requested, now);
     if (lost.empty()) co_return Names{};
   }
   std::string names;
@@ -312,7 +312,7 @@ Task<Result<BiosRegistry>> read_bios_registry(Client& client, Layout layout, Doc
 }
 
 Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout, Document system,
-                                                  BiosValues wanted, Deadline deadline) {
+                                                  BiosValues requested, Deadline deadline) {
   CO_TRY(const Bios bios, co_await read(client, layout, system, deadline));
   CO_TRY(has_attributes(bios));
   if (bios.settings_uri.empty())
@@ -322,7 +322,7 @@ Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout,
   CO_TRY(const json::value registry,
          co_await read_bios_registry_file(client, layout, bios.body, deadline));
   const auto reported = settings_of(bios, false);
-  CO_TRY(BiosValues good, checked(wanted, reported, registry));
+  CO_TRY(BiosValues good, checked(requested, reported, registry));
   BiosValues missing = differing(good, reported);
   const auto sent = missing;
   const auto locked = locked_among(sent, reported, registry);

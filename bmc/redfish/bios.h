@@ -22,7 +22,7 @@ Task<Result<BiosRegistry>> read_bios_registry(Client& client, Layout layout, Doc
 /// An attribute that is read-only until the others are current is sent with them. Where the BMC
 /// refuses it, or accepts and does not keep it, it is left out, and returned.
 Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout, Document system,
-                                                  BiosValues wanted, Deadline deadline);
+                                                  BiosValues requested, Deadline deadline);
 
 /// Bios.ResetBios: returns when the BMC has accepted it, and the next boot does it. Errors:
 /// kUnsupported: this BMC has no such action, or asks for a word that is not known. Source:

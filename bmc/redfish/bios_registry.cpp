@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 20;
 
-/// A missing registry costs the checks, not the settings; being told to stop is another matter.
+/// A missing registry costs the checks, not the settings; being asked to stop is another matter.
 bool is_missing(const Error& error) {
   return error.code == Code::kNotFound || error.code == Code::kMalformed ||
          error.code == Code::kInvalid || error.code == Code::kFailed ||
@@ -56,15 +56,15 @@ const json::value* entry_of(const json::value& registry, const std::string& name
 }
 
 /// The value in the type that the BIOS tells now, or that the registry names.
-BiosValue as_reported(const BiosValue& wanted, const BiosValue* now, std::string_view type) {
-  const auto* text = std::get_if<std::string>(&wanted);
-  if (text == nullptr) return wanted;
+BiosValue as_reported(const BiosValue& requested, const BiosValue* now, std::string_view type) {
+  const auto* text = std::get_if<std::string>(&requested);
+  if (text == nullptr) return requested;
   const bool whole = type == "Integer" || (now && std::holds_alternative<std::int64_t>(*now));
   const bool flag = type == "Boolean" || (now && std::holds_alternative<bool>(*now));
   const auto value = number<std::int64_t>(*text);
   if (whole && value) return *value;
   if (flag && (*text == "true" || *text == "false")) return *text == "true";
-  return wanted;
+  return requested;
 }
 
 /// What is wrong with a value for an enumeration; empty: nothing.
@@ -203,13 +203,13 @@ BiosRegistry registry_in(const json::value& registry) {
   return reported;
 }
 
-Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& reported,
+Result<BiosValues> checked(const BiosValues& requested, const BiosSettings& reported,
                            const json::value& registry) {
   const auto evaluable = without_conditional_locks(registry_in(registry), reported);
-  const BiosOutcome outcome{evaluable, reported.current, over(reported.pending, wanted)};
+  const BiosOutcome outcome{evaluable, reported.current, over(reported.pending, requested)};
   BiosValues good;
   std::string wrong;
-  for (const auto& [name, value] : wanted) {
+  for (const auto& [name, value] : requested) {
     const auto now = reported.current.find(name);
     const auto* entry = entry_of(registry, name);
     const auto type = entry == nullptr ? "" : text_at(*entry, "Type").value_or("");

@@ -14,10 +14,10 @@ Task<Result<json::value>> read_bios_registry_file(Client& client, Layout layout,
 /// What the registry says of each attribute, and how they depend on each other. Pure.
 BiosRegistry registry_in(const json::value& registry);
 
-/// `wanted` as this BIOS writes it: a number that was typed as a text becomes one.
-/// Errors: kInvalid names every attribute that there is not, that is read-only with the wanted
+/// `requested` as this BIOS writes it: a number that was typed as a text becomes one.
+/// Errors: kInvalid names every attribute that there is not, that is read-only with the requested
 /// values, or that may not have that value, with what it may have. Pure.
-Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& reported,
+Result<BiosValues> checked(const BiosValues& requested, const BiosSettings& reported,
                            const json::value& registry);
 
 }  // namespace cupel::bmc::redfish

@@ -94,29 +94,29 @@ Result<std::string> word_for(BootTarget target, const Rules& rules, const json::
 }
 
 /// "Once", "Continuous" or "Disabled", if the BMC has that.
-Result<std::string> enabled_for(const BootOverride& wanted, const Rules& rules,
+Result<std::string> enabled_for(const BootOverride& requested, const Rules& rules,
                                 const json::value& resource, const json::value& system) {
-  if (wanted.target == BootTarget::none) return std::string{"Disabled"};
-  const std::string word = wanted.once ? "Once" : "Continuous";
+  if (requested.target == BootTarget::none) return std::string{"Disabled"};
+  const std::string word = requested.once ? "Once" : "Continuous";
   auto allowed = allowable(resource, "BootSourceOverrideEnabled");
   if (allowed.empty()) allowed = allowable(system, "BootSourceOverrideEnabled");
-  const bool refused = !wanted.once && rules.override_only_once;
+  const bool refused = !requested.once && rules.override_only_once;
   if (refused || (!allowed.empty() && !contains(allowed, word)))
     return Error{Code::kUnsupported,
                  "this BMC has no boot override " +
-                     std::string{wanted.once ? "for one boot" : "that stays"} +
-                     (wanted.once ? ""
-                                  : ": set it once before each boot, or change the boot order "
-                                    "in the BIOS settings")};
+                     std::string{requested.once ? "for one boot" : "that stays"} +
+                     (requested.once ? ""
+                                     : ": set it once before each boot, or change the boot order "
+                                       "in the BIOS settings")};
   return word;
 }
 
-Result<void> check_uri(const BootOverride& wanted, const Rules& rules,
+Result<void> check_uri(const BootOverride& requested, const Rules& rules,
                        const json::value& resource) {
-  if (wanted.uri.empty()) return ok();
-  if (wanted.target != BootTarget::uefi_http)
+  if (requested.uri.empty()) return ok();
+  if (requested.target != BootTarget::uefi_http)
     return Error{Code::kInvalid, "an URI is for boot target http, not for " +
-                                     std::string{to_string(wanted.target)}};
+                                     std::string{to_string(requested.target)}};
   if (at(resource, "HttpBootUri") != nullptr) return ok();
   const std::string instead{rules.http_uri_instead};
   return Error{Code::kUnsupported, "this BMC cannot tell the machine an URI: let DHCP tell it" +
@@ -127,8 +127,8 @@ Result<void> check_uri(const BootOverride& wanted, const Rules& rules,
 /// where it is advertised: some have none, and refuse it. A URI from before is cleared: the machine
 /// would boot from it where DHCP is to give the URI, and the ticket in it would stay in the BMC.
 json::value body_for(const std::string& word, const std::string& enabled,
-                     const BootOverride& wanted, const json::value& resource) {
-  const bool none = wanted.target == BootTarget::none;
+                     const BootOverride& requested, const json::value& resource) {
+  const bool none = requested.target == BootTarget::none;
   json::object boot{{"BootSourceOverrideTarget", word}, {"BootSourceOverrideEnabled", enabled}};
   const auto modes = allowable(resource, "BootSourceOverrideMode");
   const auto mode = text_at(resource, "Boot/BootSourceOverrideMode");
@@ -136,7 +136,7 @@ json::value body_for(const std::string& word, const std::string& enabled,
   if (has_mode && !none) boot["BootSourceOverrideMode"] = "UEFI";
   if (mode && none) boot["BootSourceOverrideMode"] = *mode;
   const bool has_uri = !text_at(resource, "Boot/HttpBootUri").value_or("").empty();
-  if (has_uri || !wanted.uri.empty()) boot["HttpBootUri"] = wanted.uri;
+  if (has_uri || !requested.uri.empty()) boot["HttpBootUri"] = requested.uri;
   return json::object{{"Boot", std::move(boot)}};
 }
 
@@ -178,21 +178,21 @@ std::string future_state_of(const Error& refusal, const std::string& uri, const 
   return rules.future_state.empty() ? std::string{} : uri + std::string{rules.future_state};
 }
 
-bool same(const BootOverride& wanted, const BootOverride& kept) {
-  return wanted.target == kept.target && wanted.once == kept.once &&
-         (wanted.uri.empty() || wanted.uri == kept.uri);
+bool same(const BootOverride& requested, const BootOverride& kept) {
+  return requested.target == kept.target && requested.once == kept.once &&
+         (requested.uri.empty() || requested.uri == kept.uri);
 }
 
-std::string said(const BootOverride& one) {
+std::string boot_text(const BootOverride& one) {
   return std::string{to_string(one.target)} + (one.once ? " (once)" : "") +
          (one.uri.empty() ? "" : " from " + printable(one.uri));
 }
 
 /// For a BMC that keeps an override which was to be for one boot: what it had before is written
 /// again, and said.
-Task<Error> put_back(Client& client, std::string uri, json::value before, BootOverride wanted,
+Task<Error> put_back(Client& client, std::string uri, json::value before, BootOverride requested,
                      Deadline deadline) {
-  const std::string target{to_string(wanted.target)};
+  const std::string target{to_string(requested.target)};
   const std::string what = uri + ": the BMC set boot target " + target +
                            " for every boot (Continuous), not for the next one";
   json::object boot;
@@ -207,9 +207,9 @@ Task<Error> put_back(Client& client, std::string uri, json::value before, BootOv
   if (done) {
     const auto now = co_await client.get(uri, deadline);
     if (now && override_of(*now).target == had.target)
-      co_return Error{Code::kFailed, what + "; it was put back to " + said(had) +
+      co_return Error{Code::kFailed, what + "; it was put back to " + boot_text(had) +
                                          ". To boot from " + target + " every time: --keep"};
-    why = now ? "it reads back " + said(override_of(*now)) : now.error().what;
+    why = now ? "it reads back " + boot_text(override_of(*now)) : now.error().what;
     if (done->lost) why = done->lost->what + "; " + why;
   }
   co_return Error{Code::kFailed, what + ", and it could not be put back: " + why +
@@ -217,10 +217,10 @@ Task<Error> put_back(Client& client, std::string uri, json::value before, BootOv
 }
 
 Task<Result<void>> read_back(Client& client, std::string uri, json::value before,
-                             BootOverride wanted, Deadline deadline) {
+                             BootOverride requested, Deadline deadline) {
   // What it shows has no secrets in it any more.
-  wanted.uri =
-      client.bmc_limits().secrets.scrubbed(std::move(wanted.uri), SentSecrets::In::document);
+  requested.uri =
+      client.bmc_limits().secrets.scrubbed(std::move(requested.uri), SentSecrets::In::document);
   BootOverride kept;
   bool legacy = false;
   for (int read = 0; read < kReadsBack; ++read) {
@@ -229,31 +229,31 @@ Task<Result<void>> read_back(Client& client, std::string uri, json::value before
     }
     CO_TRY(const json::value now, co_await client.get(uri, deadline));
     kept = override_of(now);
-    legacy = wanted.target != BootTarget::none &&
+    legacy = requested.target != BootTarget::none &&
              text_at(now, "Boot/BootSourceOverrideMode") == "Legacy";
-    if (same(wanted, kept) && !legacy) co_return ok();
+    if (same(requested, kept) && !legacy) co_return ok();
   }
-  const bool stays = wanted.once && !kept.once && wanted.target == kept.target;
-  if (stays) co_return co_await put_back(client, uri, std::move(before), wanted, deadline);
+  const bool stays = requested.once && !kept.once && requested.target == kept.target;
+  if (stays) co_return co_await put_back(client, uri, std::move(before), requested, deadline);
   co_return Error{Code::kFailed, uri + ": the BMC accepted boot target " +
-                                     std::string{to_string(wanted.target)} + " and reads back " +
-                                     said(kept) + (legacy ? " in legacy mode" : "")};
+                                     std::string{to_string(requested.target)} + " and reads back " +
+                                     boot_text(kept) + (legacy ? " in legacy mode" : "")};
 }
 
 }  // namespace
 
-Task<Result<void>> set_boot(Client& client, Layout layout, Document system, BootOverride wanted,
+Task<Result<void>> set_boot(Client& client, Layout layout, Document system, BootOverride requested,
                             Deadline deadline) {
-  if (wanted.target == BootTarget::none) wanted.once = false;
+  if (requested.target == BootTarget::none) requested.once = false;
   const Rules& rules = *layout.rules;
   std::string uri;
   CO_TRY(const Answer before, co_await writable(client, system, uri, deadline));
   if (!has_override(before.body))
     co_return Error{Code::kUnsupported, system.uri + " has no boot override"};
-  CO_TRY(const std::string word, word_for(wanted.target, rules, before.body, system.body));
-  CO_TRY(check_uri(wanted, rules, before.body));
-  CO_TRY(const std::string enabled, enabled_for(wanted, rules, before.body, system.body));
-  json::value body = body_for(word, enabled, wanted, before.body);
+  CO_TRY(const std::string word, word_for(requested.target, rules, before.body, system.body));
+  CO_TRY(check_uri(requested, rules, before.body));
+  CO_TRY(const std::string enabled, enabled_for(requested, rules, before.body, system.body));
+  json::value body = body_for(word, enabled, requested, before.body);
   auto done = co_await send_change(client, uri, body, before, deadline);
   const bool refuses_uri = !done && is_http(done.error(), 400) && says(done.error(), "HttpBootUri");
   if (refuses_uri && drop_empty_uri(body))
@@ -265,7 +265,7 @@ Task<Result<void>> set_boot(Client& client, Layout layout, Document system, Boot
     done = co_await send_change(client, uri, std::move(body), deadline);
     if (!done) co_return std::move(done).error();
   }
-  auto shown = co_await read_back(client, uri, before.body, wanted, deadline);
+  auto shown = co_await read_back(client, uri, before.body, requested, deadline);
   if (shown || !done->lost || shown.error().code != Code::kFailed) co_return shown;
   co_return Error{done->lost->code, done->lost->what + "; read back: " + shown.error().what};
 }

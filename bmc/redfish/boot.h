@@ -9,7 +9,7 @@ namespace cupel::bmc::redfish {
 /// patience that the BMC wants. The URI of an override before is cleared. Errors: kUnsupported
 /// where the BMC does not have the target, the URI or an override that stays; kInvalid; kFailed
 /// where it accepted it and kept something else.
-Task<Result<void>> set_boot(Client& client, Layout layout, Document system, BootOverride wanted,
+Task<Result<void>> set_boot(Client& client, Layout layout, Document system, BootOverride requested,
                             Deadline deadline);
 
 Task<Result<BootOverride>> read_boot(Client& client, Document system, Deadline deadline);

@@ -78,10 +78,10 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-Result<void> are_options(const std::vector<std::string>& wanted,
+Result<void> are_options(const std::vector<std::string>& requested,
                          const std::vector<std::string>& known, const std::string& uri) {
   std::vector<std::string> strange;
-  for (const auto& one : wanted)
+  for (const auto& one : requested)
     if (std::ranges::find(known, one) == known.end()) strange.push_back(one);
   if (strange.empty()) return ok();
   return Error{Code::kInvalid,

@@ -20,8 +20,8 @@ constexpr std::string_view kDefaultSessions = "/redfish/v1/SessionService/Sessio
 /// that there is some left for the verb.
 std::chrono::milliseconds pause_before_basic(const Response& response, Deadline deadline) {
   constexpr std::chrono::milliseconds kPause{1s}, kLongest{10s};
-  const auto wanted = response.retry_after > 0ms ? response.retry_after : kPause;
-  return std::min({wanted, kLongest, deadline.left() / 4});
+  const auto pause = response.retry_after > 0ms ? response.retry_after : kPause;
+  return std::min({pause, kLongest, deadline.left() / 4});
 }
 
 }  // namespace

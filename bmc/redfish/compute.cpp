@@ -175,7 +175,7 @@ Task<void> add_processors(Survey& survey, std::vector<Document> processors,
     if (kinds[i] == Kind::cpu) number = cpus++;
     if (kinds[i] == Kind::gpu) number = numbers[gpus++];
     if (one.body.is_null() || is_absent(one.body)) continue;
-    // Its kind may be guessed for the others' sake; what it is must be told.
+    // Its kind may be guessed for the others' sake; what it is must be reported.
     const auto kind = reported_kind(one);
     if (kind == Kind::unknown) {
       survey.not_whole(kProcessors, one.uri, "the kind of processor is not reported", true);
@@ -205,8 +205,8 @@ bool in_one_socket(const Document& one, const Document& other) {
          reported(other.body, "ProcessorType") == "CPU";
 }
 
-/// The same CPU or DIMM seen through a baseboard as well (GB200, GH200): once is enough, told in
-/// full. Two serial numbers decide; else they have one name, or sit in one socket.
+/// The same CPU or DIMM seen through a baseboard as well (GB200, GH200): once is enough, reported
+/// in full. Two serial numbers decide; else they have one name, or sit in one socket.
 bool is_same(const Document& one, const Document& other) {
   const auto serial = reported(one.body, "SerialNumber"),
              others = reported(other.body, "SerialNumber");

@@ -6,7 +6,7 @@
 
 namespace cupel::bmc::redfish {
 
-/// None is an answer too: then nothing is told.
+/// None is an answer too: then nothing is reported.
 Task<Result<std::vector<ConsoleWay>>> read_console_ways(Client& client, Layout layout,
                                                         Document system, Deadline deadline);
 

@@ -39,7 +39,7 @@ struct Transfer {
   bool is_file = false;  // the stream is a file
   bool paused = false;
   bool head_came = false;
-  /// Asked when the head came: whether the connection is wanted after this. Empty: it is.
+  /// Asked when the head came: whether the connection is needed after this. Empty: it is.
   std::function<bool()> keeps{};
 };
 

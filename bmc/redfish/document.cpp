@@ -38,8 +38,8 @@ json::parse_options options_of_documents() {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// At most so many values as there are signs that part them, outside of texts: told before any of
-/// them is built. And whether there are bytes that JSON does not have.
+/// At most so many values as there are signs that part them, outside of texts: reported before any
+/// of them is built. And whether there are bytes that JSON does not have.
 class ValueCount {
  public:
   void read(std::string_view text) {

@@ -6,7 +6,7 @@ namespace cupel::bmc::redfish {
 
 /// The newest `most` entries of all logs that tell of events (not dumps, journals, POST codes), of
 /// the systems, the managers and the chassis, each entry once. Dates are the BMC's; `since` is held
-/// against them as they are told, and keeps what has none. Errors: as find_machine.
+/// against them as they are reported, and keeps what has none. Errors: as find_machine.
 /// Source: DSP0268, LogService, LogEntry.
 Task<Result<EventLog>> read_event_log(Fetch& fetch, std::optional<Seconds> since, std::size_t most,
                                       Deadline deadline);

@@ -111,20 +111,20 @@ json::value nested(std::string_view path, json::value inner) {
   return nested(path.substr(0, slash), std::move(one));
 }
 
-Task<Result<Sent>> write_own(Client& client, OwnPlace there, SyslogPlace place, SyslogServer wanted,
-                             Deadline deadline) {
+Task<Result<Sent>> write_own(Client& client, OwnPlace there, SyslogPlace place,
+                             SyslogServer requested, Deadline deadline) {
   if (there.server)
     co_return Error{Code::kConflict, there.protocols.uri +
                                          " has one place for a syslog server, and " +
                                          inventory::to_string(*there.server) + " is in it"};
   const bool takes =
-      wanted.protocol == "udp" || (wanted.protocol == "tcp" && !place.protocol.empty());
+      requested.protocol == "udp" || (requested.protocol == "tcp" && !place.protocol.empty());
   if (!takes)
     co_return Error{Code::kUnsupported,
-                    there.protocols.uri + " sends no syslog over " + wanted.protocol};
-  json::object own{{place.host, wanted.host}, {place.port, wanted.port}};
+                    there.protocols.uri + " sends no syslog over " + requested.protocol};
+  json::object own{{place.host, requested.host}, {place.port, requested.port}};
   own[place.enabled] = place.on.empty() ? json::value(true) : json::value(place.on);
-  if (!place.protocol.empty()) own[place.protocol] = wanted.protocol == "tcp" ? "TCP" : "UDP";
+  if (!place.protocol.empty()) own[place.protocol] = requested.protocol == "tcp" ? "TCP" : "UDP";
   co_return co_await send_change(client, there.protocols.uri, nested(place.object, std::move(own)),
                                  deadline);
 }
@@ -147,9 +147,9 @@ Result<json::value> subscription_for(const EventTarget& target) {
                      {"Context", "cupel"}};
 }
 
-bool has(const std::vector<EventTarget>& targets, const EventTarget& wanted) {
+bool has(const std::vector<EventTarget>& targets, const EventTarget& requested) {
   return std::ranges::any_of(targets, [&](const EventTarget& one) {
-    return one.kind == wanted.kind && one.destination == wanted.destination;
+    return one.kind == requested.kind && one.destination == requested.destination;
   });
 }
 

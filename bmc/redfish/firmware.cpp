@@ -79,7 +79,7 @@ bool has_versions(const Part& part) {
          part.kind == switch_chip || part.kind == nvme || part.kind == drive || part.kind == psu;
 }
 
-/// The parts that a version is said to be of. Source: DSP0268, SoftwareInventory.RelatedItem.
+/// The parts that a version is reported to be of. Source: DSP0268, SoftwareInventory.RelatedItem.
 std::vector<Part*> related_to(std::vector<Part>& parts, const Document& version,
                               const PcieClaims& claims) {
   std::vector<Part*> found;

@@ -63,7 +63,7 @@ bool is_empty_slot(const Document& device) {
   return is_absent(device.body) && seems(device) == Seems::unknown;
 }
 
-/// One that cannot be told keeps its number where it stands between two GPUs.
+/// One that cannot be identified keeps its number where it stands between two GPUs.
 std::vector<Document> gpus_among(Survey& survey, std::vector<Document> devices) {
   std::erase_if(devices, is_empty_slot);
   std::vector<Document> gpus;

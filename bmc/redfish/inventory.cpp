@@ -49,7 +49,7 @@ void note_power(Survey& survey, const Machine& machine) {
   survey.unknown("what is not listed", machine.system.uri, why);
 }
 
-/// A chassis has no part of its own in what is read: its health is said by its name.
+/// A chassis has no part of its own in what is read: its health is reported by its name.
 void note_critical_chassis(Survey& survey, const Machine& machine) {
   for (const auto& chassis : *machine.chassis) {
     const bool there =
@@ -80,7 +80,7 @@ struct Sections {
         adapters{whole},
         drives{whole},
         pcie{whole} {}
-  /// As they are told, whichever was read first.
+  /// As they are reported, whichever was read first.
   std::array<Section*, 10> in_order() {
     return {&who, &compute, &chassis, &gpus, &switches, &psus, &fans, &adapters, &drives, &pcie};
   }

@@ -6,7 +6,7 @@
 namespace cupel::bmc::redfish {
 
 /// Reads it all, slow firmware last, and keeps two requests on their way wherever more than one
-/// can be asked; the order of what is told does not depend on who answers first. What cannot be
+/// can be asked; the order of what is reported does not depend on who answers first. What cannot be
 /// read is in Observed::unknown.
 /// Errors: as find_machine; kCancelled, kUntrusted.
 Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline);

@@ -8,7 +8,7 @@ namespace cupel::bmc::redfish {
 struct Layout {
   std::string system{};  // empty: an enclosure's or a switch's BMC has none
   std::vector<std::string> baseboards{};
-  std::string manager{};     // empty: none is told
+  std::string manager{};     // empty: none is reported
   std::string accounts{};    // AccountService
   std::string registries{};  // collection
   std::string updates{};     // UpdateService

@@ -51,7 +51,7 @@ Task<Result<Light>> find_light(Client& client, Layout layout, Document system, D
   co_return Error{Code::kUnsupported, "this BMC shows no locator light by Redfish"};
 }
 
-json::object wanted_body(const Light& light, const LocatorWords& words, bool on) {
+json::object light_body(const Light& light, const LocatorWords& words, bool on) {
   if (light.property == kActive) return {{kActive, on}};
   return {{kLed, word_of(words, on)}};
 }
@@ -63,7 +63,7 @@ Task<Result<void>> set_locator(Client& client, Layout layout, Document system, b
   const auto& words = layout.rules->locator;
   CO_TRY(const Light light, co_await find_light(client, layout, std::move(system), deadline));
   if (light.on == on) co_return ok();
-  json::value body = wanted_body(light, words, on);
+  json::value body = light_body(light, words, on);
   CO_TRY(const Sent sent, co_await send_change(client, light.uri, std::move(body), deadline));
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {

@@ -183,7 +183,7 @@ Task<Result<Machine>> find_machine(Survey& survey, Without system) {
     survey.unknown("the service root", std::string{kRoot}, root.error().what);
   }
   CO_TRY(auto systems, co_await read_systems(survey, machine.root));
-  CO_TRY(pick_system(std::move(systems), system, survey.wanted_system(), machine));
+  CO_TRY(pick_system(std::move(systems), system, survey.requested_system(), machine));
   machine.manager = co_await read_manager(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
   VendorHints signs{.root = &machine.root, .system = &machine.system.body};

@@ -131,8 +131,8 @@ Task<Result<Sent>> insert_by_action(Client& client, std::string target, std::str
   }
 }
 
-/// A slot without the action takes a new Image by PATCH: XCC, Cisco C845A. They want it told that
-/// the disc is in.
+/// A slot without the action takes a new Image by PATCH: XCC, Cisco C845A. They require the word
+/// that the disc is in.
 Task<Result<Sent>> put(Client& client, Slot slot, std::string url, Deadline deadline) {
   const auto action = action_at(slot.answer.body, "Actions/#VirtualMedia.InsertMedia");
   if (action) co_return co_await insert_by_action(client, action->target, std::move(url), deadline);
@@ -157,10 +157,10 @@ Task<Result<Sent>> take_out(Client& client, Slot slot, Deadline deadline) {
                                  deadline, StillRunning::fails);
 }
 
-enum class Wanted { in, out };
+enum class MediaState { in, out };
 
 /// Looks until `until`, and kReadsBack times at least.
-Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std::string url,
+Task<Result<void>> read_back(Client& client, std::string uri, MediaState requested, std::string url,
                              Deadline until, Deadline deadline) {
   url = client.bmc_limits().secrets.scrubbed(std::move(url), SentSecrets::In::document);
   std::string seen;
@@ -169,16 +169,16 @@ Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std
       CO_TRY(co_await pause_for(kBetweenReads));
     }
     CO_TRY(const Slot now, co_await read_slot(client, uri, deadline));
-    const bool stale = wanted == Wanted::out && may_be_stale(now.answer.body);
+    const bool stale = requested == MediaState::out && may_be_stale(now.answer.body);
     const bool empty = stale || !now.slot.inserted;
     // Some show the last part of the URL alone, or no image at all.
     const bool ours = now.slot.image == url || now.slot.image.empty() ||
                       last_name(url) == last_name(now.slot.image);
-    if (wanted == Wanted::out ? empty : !empty && ours) co_return ok();
+    if (requested == MediaState::out ? empty : !empty && ours) co_return ok();
     seen = empty ? "nothing" : "another image";
   }
   co_return Error{Code::kFailed, uri + ": the BMC accepted " +
-                                     (wanted == Wanted::in ? "the image" : "the ejection") +
+                                     (requested == MediaState::in ? "the image" : "the ejection") +
                                      " and still has " + (seen.empty() ? "nothing" : seen) +
                                      " in the slot"};
 }
@@ -197,7 +197,7 @@ Result<void> as_shown(const Sent& sent, Result<void> shown) {
 Task<Result<void>> eject_one(Client& client, Slot slot, Deadline deadline) {
   const std::string uri = slot.slot.source;
   CO_TRY(const Sent sent, co_await take_out(client, std::move(slot), deadline));
-  co_return as_shown(sent, co_await read_back(client, uri, Wanted::out, {},
+  co_return as_shown(sent, co_await read_back(client, uri, MediaState::out, {},
                                               shows_until(sent, deadline), deadline));
 }
 
@@ -252,7 +252,7 @@ Task<Result<void>> insert_media(Client& client, Layout layout, Document system, 
     co_return about_url(std::move(done).error(), *layout.rules, url)
         .within(uri + " takes " + hidden(url));
   auto shown =
-      co_await read_back(client, uri, Wanted::in, url, shows_until(*done, deadline), deadline);
+      co_await read_back(client, uri, MediaState::in, url, shows_until(*done, deadline), deadline);
   auto ended = as_shown(*done, std::move(shown));
   if (!ended && done->lost) co_return about_url(std::move(ended).error(), *layout.rules, url);
   co_return ended;

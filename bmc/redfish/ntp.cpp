@@ -94,8 +94,8 @@ Task<Result<NtpSettings>> read_ntp(Client& client, Layout layout, Deadline deadl
 Task<Result<void>> set_ntp(Client& client, Layout layout, std::vector<std::string> servers,
                            Deadline deadline) {
   CO_TRY(const Place place, co_await place_of(client, std::move(layout), deadline));
-  const NtpSettings wanted{.enabled = true, .servers = servers};
-  if (settings_in(place.resource.body, place) == wanted) co_return ok();
+  const NtpSettings requested{.enabled = true, .servers = servers};
+  if (settings_in(place.resource.body, place) == requested) co_return ok();
   CO_TRY(const Sent sent,
          co_await send_change(client, place.resource.uri, body_for(servers, place), deadline));
   NtpSettings now;
@@ -105,7 +105,7 @@ Task<Result<void>> set_ntp(Client& client, Layout layout, std::vector<std::strin
     }
     CO_TRY(const json::value body, co_await client.get(place.resource.uri, deadline));
     now = settings_in(body, place);
-    if (now == wanted) co_return ok();
+    if (now == requested) co_return ok();
   }
   co_return sent.not_shown(
       {Code::kFailed, place.resource.uri + ": the BMC accepted the NTP servers and reports " +

@@ -106,17 +106,17 @@ struct Device {
   std::string claimant{};  // source of the one part that it is; empty: none, or several
 };
 
-/// Which devices are worth a request: those that are parts and have told no link yet, those alone
-/// in their slot, and all others where there are few.
+/// Which devices are worth a request: those that are parts and have reported no link yet, those
+/// alone in their slot, and all others where there are few.
 std::vector<Device> worth_reading(Survey& survey, const std::vector<std::string>& listed,
                                   const PcieClaims& claims, const Slots& slots) {
   const bool has_drives = std::ranges::count(survey.seen().parts, PartKind::nvme, &Part::kind) > 0;
-  std::vector<Device> wanted, others;
+  std::vector<Device> chosen, others;
   for (const auto& uri : listed) {
     const auto claimants = claims.claimants(uri);
     if (claimants.size() == 1) {
       const auto* part = part_at(survey.seen().parts, claimants.front());
-      if (part != nullptr && !part->pcie) wanted.push_back({uri, claimants.front()});
+      if (part != nullptr && !part->pcie) chosen.push_back({uri, claimants.front()});
       if (part != nullptr) continue;
     }
     if (part_at(survey.seen().parts, uri) != nullptr) continue;
@@ -124,15 +124,15 @@ std::vector<Device> worth_reading(Survey& survey, const std::vector<std::string>
     if (lower_case(last_name(uri)).find("nvme") != std::string::npos && has_drives) continue;
     const auto slot = slots.find(key_of(uri));
     const bool alone = slot != slots.end() && slot->second.alone;
-    (alone ? wanted : others).push_back({uri});
+    (alone ? chosen : others).push_back({uri});
   }
   if (others.size() <= kFew) {
-    wanted.insert(wanted.end(), others.begin(), others.end());
+    chosen.insert(chosen.end(), others.begin(), others.end());
   } else {
     survey.unknown(std::to_string(others.size()) + " PCIe devices", others.front().uri,
                    "not asked: in no slot of their own");
   }
-  return wanted;
+  return chosen;
 }
 
 void add_device(Survey& survey, const Document& device, const Slots& slots, std::size_t number) {
@@ -262,13 +262,13 @@ Task<void> read_pcie(Survey& survey, const Machine& machine, const PcieClaims& c
       if (known.insert(key_of(device)).second &&
           key_of(device).find("/PCIeDevices/") != std::string::npos)
         listed.push_back(device_of(device));
-  const auto wanted = worth_reading(survey, listed, claims, slots);
+  const auto worth_reading_now = worth_reading(survey, listed, claims, slots);
   std::vector<std::string> uris;
-  for (const auto& device : wanted) uris.push_back(device.uri);
+  for (const auto& device : worth_reading_now) uris.push_back(device.uri);
   const auto documents = co_await survey.read_all(std::move(uris), "PCIe device");
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    const auto place = std::ranges::find(listed, wanted[i].uri) - listed.begin();
-    apply(survey, documents[i], wanted[i], slots, static_cast<std::size_t>(place));
+    const auto place = std::ranges::find(listed, worth_reading_now[i].uri) - listed.begin();
+    apply(survey, documents[i], worth_reading_now[i], slots, static_cast<std::size_t>(place));
   }
   for (auto& part : survey.seen().parts)
     for (const auto& device : claims.devices_of(part.source))

@@ -9,7 +9,7 @@ namespace cupel::bmc::redfish {
 /// Which parts said which PCIe device they are.
 class PcieClaims {
  public:
-  /// `device`: URI of the device or of one of its functions. The part is told by its source.
+  /// `device`: URI of the device or of one of its functions. The part is identified by its source.
   void claim(const std::string& device, const std::string& source);
   /// The sources of those that claim it; several share a bridge.
   std::vector<std::string> claimants(const std::string& device) const;
@@ -20,7 +20,7 @@ class PcieClaims {
   std::map<std::string, std::vector<std::string>> by_source_;
 };
 
-/// "Gen5" x16 of PCIeInterface; nothing where neither was told.
+/// "Gen5" x16 of PCIeInterface; nothing where neither was reported.
 /// Source: DSP0268, PCIeDevice, PCIeInterface (LanesInUse, MaxLanes, PCIeType, MaxPCIeType).
 std::optional<inventory::PcieLink> pcie_link(const json::value& pcie_interface);
 

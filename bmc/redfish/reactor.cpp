@@ -11,7 +11,7 @@ Reactor::Reactor(asio::any_io_executor executor, std::function<void(int, int)> o
       on_time_{std::move(on_time)},
       timer_{executor_} {}
 
-bool Reactor::watch(int fd, int wanted) {
+bool Reactor::watch(int fd, int interest) {
   auto& socket = sockets_[fd];
   if (!socket) {
     socket = std::make_shared<Socket>(executor_);
@@ -20,7 +20,7 @@ bool Reactor::watch(int fd, int wanted) {
     if (failure) sockets_.erase(fd);
     if (failure) return false;
   }
-  socket->wanted = wanted;
+  socket->interest = interest;
   wait(fd, socket);
   return true;
 }
@@ -39,8 +39,8 @@ void Reactor::let_go(Socket& socket) {
 
 void Reactor::wait(int fd, const std::shared_ptr<Socket>& socket) {
   for (const int event : {kRead, kWrite}) {
-    const bool wanted = (socket->wanted & event) != 0, waiting = (socket->waiting & event) != 0;
-    if (wanted && !waiting) wait_for(fd, socket, event);
+    const bool needed = (socket->interest & event) != 0, waiting = (socket->waiting & event) != 0;
+    if (needed && !waiting) wait_for(fd, socket, event);
   }
 }
 
@@ -54,7 +54,7 @@ void Reactor::wait_for(int fd, const std::shared_ptr<Socket>& socket, int event)
         const auto alive = weak.lock();
         // The number of a socket that is gone may be another one's by now.
         if (stopped || !alive || socket->gone) return;
-        if ((socket->wanted & event) != 0) alive->on_ready_(fd, event);
+        if ((socket->interest & event) != 0) alive->on_ready_(fd, event);
         if (!socket->gone) alive->wait(fd, socket);
       });
 }

@@ -22,7 +22,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
 
   /// Says what to wait for on this socket from now on; 0: nothing, for a while. A socket that is
   /// closed must be forgotten first, or its number would stand for another one later.
-  bool watch(int fd, int wanted);
+  bool watch(int fd, int interest);
   void forget(int fd);
 
   /// on_time() comes once, this much later; nothing: not at all.
@@ -35,7 +35,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   struct Socket {
     explicit Socket(const asio::any_io_executor& executor) : descriptor{executor} {}
     asio::posix::stream_descriptor descriptor;  // borrowed: never closed by us
-    int wanted = 0;
+    int interest = 0;
     int waiting = 0;  // for which of these Asio has been asked
     bool gone = false;
   };
@@ -51,7 +51,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   std::function<void()> on_time_;
   std::unordered_map<int, std::shared_ptr<Socket>> sockets_;
   asio::steady_timer timer_;
-  std::optional<Time> due_{};    // as wanted
+  std::optional<Time> due_{};    // as expected
   std::optional<Time> armed_{};  // as Asio has it
   bool soon_ = false;
 };

@@ -38,8 +38,8 @@ Task<Result<PowerState>> read_system_power(Client&, Document system, Deadline) {
   co_return power_of(system.body);
 }
 
-std::string boot_attempt(const BootOverride& wanted) {
-  return "boot " + std::string{to_string(wanted.target)} + (wanted.once ? " once" : "");
+std::string boot_attempt(const BootOverride& requested) {
+  return "boot " + std::string{to_string(requested.target)} + (requested.once ? " once" : "");
 }
 
 std::string service_attempt(const std::string& name, bool enabled) {
@@ -206,7 +206,7 @@ class RedfishBmc final : public Bmc {
     return answered<T>(std::move(value), Protocol::redfish);
   }
 
-  /// Keeps the task of a reset, so that it can be told why nothing comes of that.
+  /// Keeps the task of a reset, so that it can be reported why nothing comes of that.
   Task<Result<void>> followed(Task<Result<Accepted>> reset) {
     task_.clear();
     CO_TRY(const Accepted accepted, co_await std::move(reset));

@@ -14,7 +14,7 @@ namespace cupel::bmc::redfish {
 /// A BMC is known by its machine's serial number and its own MAC: before the first change in a
 /// session it is asked for them, and a stranger is left alone (kUntrusted). One that is not at its
 /// address is looked for in the networks of `expected`.
-/// Errors of every verb: as Client::get; the further ones are told in bmc.h.
+/// Errors of every verb: as Client::get; the further ones are reported in bmc.h.
 /// `cache`: what the last inventory read, so that the next one asks only for what has changed; it
 /// must outlive what is returned.
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,

@@ -81,7 +81,7 @@ Error explained(Error error) {
   if (error.what.find("HTTP ") == std::string::npos) return error;
   for (const auto& meaning : kMeanings) {
     if (!says(error, meaning.words)) continue;
-    if (error.what.find(meaning.advice) != std::string::npos) break;  // said already
+    if (error.what.find(meaning.advice) != std::string::npos) break;  // already reported
     error.code = meaning.code;
     if (error.retry_after.count() == 0) error.retry_after = meaning.retry_after;
     error.what += "; " + std::string{meaning.advice};

@@ -203,7 +203,7 @@ Task<void> read_supplies(Readings& to, const Document& power) {
 }
 
 /// Source: DSP0268, EnvironmentMetrics.
-/// Where arrays told temperatures already, its own is one of them again (Lenovo).
+/// Where arrays reported temperatures already, its own is one of them again (Lenovo).
 Task<void> read_environment(Readings& to, const Document& of, bool whole, bool has_thermal) {
   const auto metrics = co_await linked(to, of.body, "EnvironmentMetrics", "environment");
   if (!metrics) co_return;
@@ -250,11 +250,11 @@ Task<void> read_subsystems(Readings& to, const Document& chassis, bool has_suppl
   co_await read_supplies(to, *power);
 }
 
-/// What the arrays left out, where they told the temperatures and the watts (Dell: those of NICs
-/// and drives, and the PSUs' currents). Not a Lenovo's 200, which have no value.
+/// What the arrays left out, where they reported the temperatures and the watts (Dell: those of
+/// NICs and drives, and the PSUs' currents). Not a Lenovo's 200, which have no value.
 constexpr std::size_t kMostBesideArrays = 40;
 
-/// `beside`: the arrays told the most of it.
+/// `beside`: the arrays reported the most of it.
 Task<void> read_collection(Readings& to, const Document& chassis, bool beside) {
   const auto collection = link_at(chassis.body, "Sensors");
   if (collection.empty() || !to.may_ask()) co_return;
@@ -288,7 +288,7 @@ Task<void> read_all_of(Readings& to, Machine& machine) {
     co_await read_environment(to, chassis, whole, thermal);
     co_await read_subsystems(to, chassis, supplies);
     co_await read_leak_detectors(to, chassis);
-    // Where the arrays told temperatures and watts, Sensors repeat most of them one by one.
+    // Where the arrays reported temperatures and watts, Sensors repeat most of them one by one.
     co_await read_collection(to, chassis, thermal && to.has_watts());
   }
   co_await read_thermal_equipment(to, machine);

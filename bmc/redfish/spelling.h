@@ -1,6 +1,6 @@
 #pragma once
 // How BMCs write what everybody writes in a way of his own: MAC addresses, versions, dates. Pure;
-// the told text stays with whoever told it.
+// the reported text stays with whoever reported it.
 #include <optional>
 #include <string>
 #include <string_view>

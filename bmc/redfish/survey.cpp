@@ -16,7 +16,7 @@ constexpr std::size_t kMostUnknown = 2000;
 constexpr int kMostRequests = 10'000;
 constexpr int kSilentAtMost = 3;
 // One more than a BMC is asked at a time: the next question is there when an answer comes, and the
-// transport keeps the second connection while it is wanted. No more than that: whoever else talks
+// transport keeps the second connection while it is needed. No more than that: whoever else talks
 // to the BMC would wait behind all of them.
 constexpr std::size_t kAtOnce = 3;
 

@@ -96,7 +96,7 @@ class Survey {
 
   Observed& seen() { return seen_; }
   /// As Fetch::system.
-  std::string wanted_system() const { return fetch_.system(); }
+  std::string requested_system() const { return fetch_.system(); }
   /// Set once somebody asked to stop: what was read so far proves nothing.
   const std::optional<Error>& stopped() const { return course_->stopped; }
 

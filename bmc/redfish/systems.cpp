@@ -46,8 +46,8 @@ bool is_baseboard_at(std::string_view uri) {
 bool is_baseboard(const Document& system) { return is_baseboard_at(system.uri); }
 
 /// Where the inventory names a System, the others are other nodes, or boards.
-bool may_hold_ours(const std::string& uri, const std::string& wanted) {
-  return wanted.empty() || last_name(uri) == wanted || is_baseboard_at(uri);
+bool may_hold_ours(const std::string& uri, const std::string& requested) {
+  return requested.empty() || last_name(uri) == requested || is_baseboard_at(uri);
 }
 
 /// What hangs on a System, and is not all seen where one of them is not.
@@ -107,16 +107,16 @@ Task<std::vector<std::string>> listed_systems(Survey& survey, Document list) {
   }
 }
 
-/// Leaves the first kMostSystems, and the one that is wanted, and says so.
+/// Leaves the first kMostSystems, and the one that is requested, and says so.
 void bound(Survey& survey, std::vector<std::string>& uris, const std::string& collection) {
   if (uris.size() <= kMostSystems) return;
-  const auto wanted = survey.wanted_system();
-  const auto is_it = [&](const std::string& uri) { return last_name(uri) == wanted; };
+  const auto requested = survey.requested_system();
+  const auto is_it = [&](const std::string& uri) { return last_name(uri) == requested; };
   if (const auto ours = std::ranges::find_if(uris, is_it); ours != uris.end())
     std::iter_swap(uris.begin(), ours);
   const auto why =
       "more than " + std::to_string(kMostSystems) + " are listed: the others are not read";
-  const auto is_ours = [&](const std::string& uri) { return may_hold_ours(uri, wanted); };
+  const auto is_ours = [&](const std::string& uri) { return may_hold_ours(uri, requested); };
   if (std::ranges::any_of(uris | std::views::drop(kMostSystems), is_ours))
     survey.not_whole(kOnSystems, collection, why);
   uris.resize(kMostSystems);
@@ -125,19 +125,19 @@ void bound(Survey& survey, std::vector<std::string>& uris, const std::string& co
 
 /// Keeps the named System in `systems`. The others belong to other nodes: their URIs go to
 /// `others`.
-Result<void> leave_the_named(std::vector<Document>& systems, const std::string& wanted,
+Result<void> leave_the_named(std::vector<Document>& systems, const std::string& requested,
                              std::vector<std::string>& others) {
   const auto name = [](const Document& one) { return last_name(one.uri); };
   std::ranges::sort(systems, natural_less, name);
-  if (wanted.empty())
+  if (requested.empty())
     return Error{Code::kUnsupported,
                  "this BMC has several Systems (" + names_of(systems) +
                      "): write in the inventory which one this node is, bmc: {system: " +
                      printable(name(systems.front())) + "}"};
-  const auto found = std::ranges::find(systems, std::string_view{wanted}, name);
+  const auto found = std::ranges::find(systems, std::string_view{requested}, name);
   if (found == systems.end())
     return Error{Code::kInvalid,
-                 "this BMC has no System '" + printable(wanted) +
+                 "this BMC has no System '" + printable(requested) +
                      "' (bmc: {system: ...} in the inventory); it has: " + names_of(systems)};
   for (const auto& one : systems)
     if (one.uri != found->uri) others.push_back(one.uri);
@@ -193,7 +193,7 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
       continue;
     }
     const bool passing = system.error().code != Code::kNotFound;
-    if (may_hold_ours(uri, survey.wanted_system()))
+    if (may_hold_ours(uri, survey.requested_system()))
       survey.not_whole(kOnSystems, uri, system.error().what, passing);
     survey.unknown("system " + std::string{last_name(uri)}, uri, system.error().what);
     systems.lost.push_back({uri, std::move(system).error()});
@@ -202,7 +202,7 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
 }
 
 /// A baseboard is not the machine where that could not be read.
-Result<void> pick_system(Systems systems, Without without, const std::string& wanted,
+Result<void> pick_system(Systems systems, Without without, const std::string& requested,
                          Machine& machine) {
   auto& boards = systems.read;
   std::erase_if(boards, [](const Document& one) { return likeness(one) == 0; });
@@ -212,9 +212,9 @@ Result<void> pick_system(Systems systems, Without without, const std::string& wa
                                  std::make_move_iterator(end));
   boards.erase(boards.begin(), end);
   for (const auto& lost : systems.lost) {
-    const bool may_be_it = wanted.empty() ? machines.empty() : last_name(lost.uri) == wanted;
+    const bool may_be_it = requested.empty() ? machines.empty() : last_name(lost.uri) == requested;
     // Another node keeps its chassis, also where it could not be read.
-    if (!may_be_it && !may_hold_ours(lost.uri, wanted)) machine.others.push_back(lost.uri);
+    if (!may_be_it && !may_hold_ours(lost.uri, requested)) machine.others.push_back(lost.uri);
     if (!may_be_it) continue;
     TRY(stand_in(lost, without, machines));
   }
@@ -226,8 +226,8 @@ Result<void> pick_system(Systems systems, Without without, const std::string& wa
     std::ranges::move(boards.begin(), last, std::back_inserter(machines));
     boards.erase(boards.begin(), last);
   }
-  if (machines.size() > 1 || !wanted.empty()) {
-    TRY(leave_the_named(machines, wanted, machine.others));
+  if (machines.size() > 1 || !requested.empty()) {
+    TRY(leave_the_named(machines, requested, machine.others));
   }
   machine.has_system = !machines.empty();
   machine.system = machine.has_system ? std::move(machines.front())

@@ -21,9 +21,9 @@ struct Systems {
 /// Errors: the list cannot be read.
 Task<Result<Systems>> read_systems(Survey& survey, const json::value& root);
 
-/// Puts the node into `machine`: system, baseboards, others, has_system. `wanted`: as
+/// Puts the node into `machine`: system, baseboards, others, has_system. `requested`: as
 /// Fetch::system. Errors: as find_machine.
-Result<void> pick_system(Systems systems, Without without, const std::string& wanted,
+Result<void> pick_system(Systems systems, Without without, const std::string& requested,
                          Machine& machine);
 
 /// An answer that says nothing, not silence, a refusal or a stranger.

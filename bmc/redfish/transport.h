@@ -66,7 +66,7 @@ struct Response {
   std::string location{};
   std::string token{};                       // X-Auth-Token
   bool asks_for_basic = false;               // WWW-Authenticate, RFC 9110, 11.6.1
-  std::chrono::milliseconds retry_after{0};  // 0: not said
+  std::chrono::milliseconds retry_after{0};  // 0: not given
   bool cut_short = false;                    // it came before the whole of an upload had gone out
 };
 

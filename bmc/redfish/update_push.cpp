@@ -61,7 +61,7 @@ json::array array_of(const std::vector<std::string>& texts) {
 }
 
 /// What every way says of an image besides where it is.
-json::object wishes(const Giving& giving, std::span<const OfComponent> usual) {
+json::object update_parameters(const Giving& giving, std::span<const OfComponent> usual) {
   json::object body;
   const auto targets = targets_of(giving, usual);
   if (!targets.empty() || giving.layout.handling.names_no_targets)
@@ -95,7 +95,7 @@ Task<Result<Answer>> send(Client& client, std::string uri, Upload upload, Deadli
 /// Source: DSP0266, "Multipart HTTP push updates": the parameters are not optional.
 Task<Result<UpdateTicket>> push_multipart(Client& client, Giving giving, Deadline deadline) {
   const auto& order = giving.order;
-  auto parameters = wishes(giving, giving.rules.targets);
+  auto parameters = update_parameters(giving, giving.rules.targets);
   if (giving.rules.verifies_first)
     parameters["@Redfish.OperationApplyTime"] = "OnStartUpdateRequest";
   const auto oem = parse_json(text_for(giving.rules.oem, order.component));
@@ -209,7 +209,7 @@ Error maybe_begun(Error error) {
 Task<Result<UpdateTicket>> pull(Client& client, Giving giving, std::string uri, Deadline deadline) {
   const auto action = action_at(giving.service.body, "Actions/#UpdateService.SimpleUpdate");
   if (!action) co_return Error{Code::kUnsupported, "this BMC has no SimpleUpdate"};
-  auto body = wishes(giving, giving.rules.simple_targets);
+  auto body = update_parameters(giving, giving.rules.simple_targets);
   body["ImageURI"] = uri;
   const bool by_network = uri.find("://") != std::string::npos;
   const auto protocol = protocol_of_uri(uri);
@@ -240,7 +240,7 @@ Task<Result<UpdateTicket>> push_simple(Client& client, Giving giving, Deadline d
 }
 
 /// An image that becomes a member of the inventory, for SimpleUpdate to name. The collection's ETag
-/// is wanted.
+/// is requested.
 Task<Result<UpdateTicket>> push_stored(Client& client, Giving giving, Deadline deadline) {
   CO_TRY(const Answer inventory, co_await client.get_tagged(giving.way.uri, deadline));
   auto upload = upload_of(giving, "file");

@@ -16,7 +16,7 @@ constexpr std::string_view kTasks = "/redfish/v1/TaskService/Tasks";
 constexpr std::string_view kSimpleUpdate = "Actions/#UpdateService.SimpleUpdate";
 /// BMCs keep up to a hundred.
 constexpr std::size_t kMostTasks = 24;
-/// Where an URI for forms is told.
+/// Where an URI for forms is reported.
 constexpr std::array<std::string_view, 2> kMultipart{"MultipartHttpPushUri",
                                                      "Oem/AMIUpdateService/MultipartHttpPushUri"};
 /// What gives a task away as one of firmware, lower case.

@@ -9,7 +9,7 @@ namespace cupel::bmc::redfish {
 
 struct FormField {
   std::string name;
-  std::string type;  // of its content; empty: not said
+  std::string type;  // of its content; empty: not given
   std::string text;
 };
 

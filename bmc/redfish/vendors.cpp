@@ -165,7 +165,7 @@ constexpr Rules kNobody{};
 
 /// Versions of the BMC's firmware from `from` to before `before`; empty: no bound.
 struct Exception {
-  std::string_view vendor, model;  // the model as a part of what is told, lower case
+  std::string_view vendor, model;  // the model as a part of what is reported, lower case
   std::string_view from{}, before{};
   ModelQuirks handling;
 };

@@ -29,7 +29,7 @@ struct LocatorWords {
 /// Where NTP servers are written, where NetworkProtocol does not have them.
 struct NtpPlace {
   std::string_view link{};     // in the Manager, to the resource; empty: NetworkProtocol
-  std::string_view servers{};  // its list of so many texts, however few are wanted
+  std::string_view servers{};  // its list of so many texts, however few are requested
 };
 
 /// Where the one syslog server is written, where that is no subscription: an object of
@@ -77,7 +77,7 @@ struct UpdateRules {
 struct Rules {
   std::string_view vendor;  // as Identity tells it
 
-  // What gives it away, each as a part of what is told, lower case.
+  // What gives it away, each as a part of what is reported, lower case.
   std::string_view system_manufacturer{};  // ComputerSystem.Manufacturer
   std::string_view root_vendor{};          // ServiceRoot.Vendor
   std::string_view oem_key{};              // in Oem of the root, the system or the manager
@@ -108,7 +108,7 @@ struct Rules {
   bool override_only_once = false;
   /// The boot target that is the virtual disc, where "Cd" is another drive.
   std::string_view virtual_cd{};
-  /// How the machine is told an URI for UEFI HTTP, where there is no Boot.HttpBootUri.
+  /// How the machine is given a URI for UEFI HTTP, where there is no Boot.HttpBootUri.
   std::string_view http_uri_instead{};
   /// What takes effect at the next boot is written behind the resource's own URI ("/SD"), also
   /// where @Redfish.Settings does not say so.

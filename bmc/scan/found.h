@@ -1,6 +1,6 @@
 #pragma once
-// A BMC that a scan has found, and how it is told: what a service root says without a login, the
-// neighbour table, and inventory YAML to paste. Pure.
+// A BMC that a scan has found, and how it is reported: what a service root says without a login,
+// the neighbour table, and inventory YAML to paste. Pure.
 #include <map>
 #include <span>
 #include <string>

@@ -35,7 +35,7 @@ struct Scanner {
   Options& options;
   redfish::Transport transport;
   NoKeys keys{};
-  std::set<std::string> reported{};  // hosts that SSDP told of
+  std::set<std::string> reported{};  // hosts that SSDP reported
 };
 
 inventory::Endpoint endpoint(const Scanner& scanner, const std::string& host) {

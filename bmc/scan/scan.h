@@ -8,8 +8,8 @@
 
 namespace cupel::bmc::scan {
 
-/// The vendor of what speaks IPMI there, as far as that is told to anybody; empty: not reported.
-/// Errors: kTimeout (nobody), kNotFound (no IPMI), kUnreachable, kCancelled.
+/// The vendor of what speaks IPMI there, as far as that is reported to anybody; empty: not
+/// reported. Errors: kTimeout (nobody), kNotFound (no IPMI), kUnreachable, kCancelled.
 using Ping = std::function<Task<Result<std::string>>(std::string host, Deadline)>;
 
 /// How a BMC that was found proves who it is before it hears a password; nothing: it cannot.

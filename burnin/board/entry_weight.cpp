@@ -147,7 +147,7 @@ constexpr auto kFailedLogins = std::to_array<std::string_view>(
 
 enum class Subject : std::uint8_t {
   people_or_log,   // who logs in, what was set over the network, the log and its clock
-  machines_power,  // it goes on and off, as it is told to
+  machines_power,  // it goes on and off as ordered
   bmc_itself,      // its memory and its processes
 };
 
@@ -238,10 +238,10 @@ constexpr auto kNoGoodStates =
 bool is_over(const LogEntryWords& entry, std::string_view text) {
   const auto direction = lower_case(entry.direction);
   const bool reported = direction == "deassert" || direction == "deasserted";
-  const bool said = text.contains("deassert") || text.contains("de-assert");
+  const bool deasserted = text.contains("deassert") || text.contains("de-assert");
   auto state = std::string{text};
   for (const auto words : kNoGoodStates) state = without(std::move(state), words);
-  return (reported || said) && !any_in(state, kGoodStates);
+  return (reported || deasserted) && !any_in(state, kGoodStates);
 }
 
 bool says_asserted(const LogEntryWords& entry, std::string_view text) {

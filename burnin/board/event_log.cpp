@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 4> kMeasures{"sel.new.critical", "sel.new
                                                     "sel.new.other", "sel.new.harmless"};
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::size_t kMostEntries = 2000;
-constexpr std::size_t kMostParts = 64;  // that are told apart; the rest counts for the machine
+constexpr std::size_t kMostParts = 64;  // that are distinguished; the rest counts for the machine
 
 LogEntryWords words_of(const json::value& reported, const PartNames& names) {
   const auto at = [&](const char* name) { return text_at(reported, name).value_or(""); };

@@ -7,7 +7,7 @@
 namespace cupel::burnin {
 namespace {
 
-/// Why it cannot be told what a feed does; empty: it can.
+/// Why it is not known what a feed does; empty: it can.
 std::string unproven(const FeedCut& cut, const SupplyTranscript& reported) {
   if (!cut.why.empty() || cut.fell) return cut.why;
   double longest = 0;
@@ -37,7 +37,7 @@ void add_feeds(const SupplyTranscript& reported, Findings& findings) {
     say("psu.feed.lost", cut, static_cast<double>(cut.lost.size()), "count", cut.name);
     say("psu.feed.back", cut, cut.well ? 1 : 0, "", cut.name);
   }
-  // Those that nobody came to, for no reason that is told already.
+  // Those that nobody came to, for no reason that is reported already.
   if (std::ranges::any_of(reported.cuts, &FeedCut::fell)) return;
   for (auto number = static_cast<int>(reported.cuts.size()) + 1; number <= reported.feeds; ++number)
     say("psu.feed.tested", {.number = number}, 0, "", "not reached");

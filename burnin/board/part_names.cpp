@@ -127,7 +127,7 @@ PartNames PartNames::from_json(const json::value* parts) {
 }
 
 std::string PartNames::of(std::string_view text, std::string_view source) const {
-  const auto said = lower_case(text.substr(0, kLongestText));
+  const auto lower = lower_case(text.substr(0, kLongestText));
   std::size_t longest = 0;
   std::string best;
   const auto offer = [&](const std::string& part, std::size_t length) {
@@ -141,16 +141,16 @@ std::string PartNames::of(std::string_view text, std::string_view source) const 
       if (label.starts_with('/')) {
         if (leads_to(source, label)) offer(called.part, kLongestText + label.size());
       } else if (label.size() >= kShortestLabel && !std::ranges::all_of(label, is_digit) &&
-                 stands_in(said, lower_case(label))) {
+                 stands_in(lower, lower_case(label))) {
         offer(called.part, label.size());
       }
     }
-    if (stands_in(said, lower_case(called.part))) offer(called.part, called.part.size());
+    if (stands_in(lower, lower_case(called.part))) offer(called.part, called.part.size());
   }
   if (!best.empty()) return best;
-  if (auto dimm = dimm_in(said); !dimm.empty()) return dimm;
+  if (auto dimm = dimm_in(lower); !dimm.empty()) return dimm;
   for (const auto& common : kCommon)
-    if (auto part = numbered(said, common); !part.empty()) return part;
+    if (auto part = numbered(lower, common); !part.empty()) return part;
   return {};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which part a BMC means: by the addresses and words by which it told its parts before, else by the
-// words that BMCs commonly use. Pure.
+// Which part a BMC means: by the addresses and words by which it reported its parts before, else by
+// the words that BMCs commonly use. Pure.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +22,9 @@ class PartNames {
   /// From `[{"name": "psu2", "as": ["PSU2", "/redfish/v1/..."]}]`; tolerant, at most 1000 parts.
   static PartNames from_json(const json::value* parts);
 
-  /// Of whatever is said there, and stands at `source`. Empty: it names no part that is known.
-  /// Where the BMC never told its parts: by the number that it says ("PSU 2" is "psu2"); NVIDIA's
-  /// modules count from one ("GPU_SXM_4" is "gpu3").
+  /// Of whatever is reported there, and stands at `source`. Empty: it names no part that is known.
+  /// Where the BMC never reported its parts: by the number that it says ("PSU 2" is "psu2");
+  /// NVIDIA's modules count from one ("GPU_SXM_4" is "gpu3").
   std::string of(std::string_view text, std::string_view source = {}) const;
 
  private:

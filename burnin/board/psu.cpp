@@ -226,7 +226,7 @@ void add_leaks(const SupplyTranscript& reported, Findings& findings) {
 /// Errors: kNoMeasurement, with what the stage said last.
 Result<void> check_ended(const Output& output) {
   TRY(const auto agent, read_agent_output(kStage, output, kMeasures));
-  if (agent || script::said(output, "cupel-phase: over")) return ok();
+  if (agent || script::after_mark(output, "cupel-phase: over")) return ok();
   return Error{Code::kNoMeasurement,
                "the phases did not come to their end: " + script::complaint(output)};
 }
@@ -259,8 +259,8 @@ Result<Findings> parse(const Profile&, const Output& output) {
 }
 
 bool wants_feeds_taken(const Parameters& with) {
-  const auto said = with.find("feeds");
-  return said != with.end() && said->second == "yes";
+  const auto given = with.find("feeds");
+  return given != with.end() && given->second == "yes";
 }
 
 }  // namespace

@@ -82,9 +82,9 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
     if (!state.empty() && !is_off) reading.wet = reading.wet.value_or(0) + (state == "ok" ? 0 : 1);
     return;
   }
-  const auto said = lower_case(name);
+  const auto lower = lower_case(name);
   if (kind == "redundancy") {
-    if (said.contains("fan")) return;
+    if (lower.contains("fan")) return;
     // IPMI tells a state in words, Redfish a health.
     const auto state = lower_case(text_at(sensor, "state").value_or(""));
     const bool lost =
@@ -97,8 +97,8 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
   if (kind == "temperature") take_temperature(reading, part, name, health, value);
   if (!part.starts_with("psu")) return;
   auto& supply = reading.supplies[part];
-  if (kind == "power" && value) take_power(supply, said, *value);
-  const bool input = said.contains("input") || (value && *value >= kLeastInput);
+  if (kind == "power" && value) take_power(supply, lower, *value);
+  const bool input = lower.contains("input") || (value && *value >= kLeastInput);
   if (kind == "voltage" && value && input) supply.volts = value;
   const auto state = lower_case(text_at(sensor, "state").value_or(""));
   const bool failed = state.contains("lost") || state.contains("fail") || state.contains("loss");
@@ -192,7 +192,7 @@ class Reader {
 
   bool off_ = false;        // a feed is
   bool unsettled_ = false;  // since a feed went off, until all supplies were well again
-  bool touched_ = false;    // something was said of a feed since the reading has begun
+  bool touched_ = false;    // something was reported of a feed since the reading has begun
   bool began_off_ = false, beside_ = false;
   Supplies settled_{};  // of the newest reading beside no feed
   SupplyTranscript found_{};

@@ -1,5 +1,5 @@
 #pragma once
-// What a BMC told of its supplies while a stage ran in phases, from the transcript that the
+// What a BMC reported of its supplies while a stage ran in phases, from the transcript that the
 // controller kept: which reading lies wholly in which phase. Pure.
 #include <map>
 #include <optional>
@@ -62,7 +62,7 @@ struct SupplyTranscript {
 /// that had ended by then is not taken for one that goes on.
 class PhasesOfReadings {
  public:
-  /// Phases of which the node's output told in one piece.
+  /// Phases of which the node's output reported in one piece.
   void hear(const json::value& heard);
   void begin();
   /// Of the reading that was begun. False: none was.
@@ -86,9 +86,9 @@ class PhasesOfReadings {
 constexpr int kEnoughReadings = 2;
 
 /// JSON lines, in the order in which it happened: `{"parts": [...]}`, `{"heard": ["idle"]}` (the
-/// phases of which the node's output told in one piece), `{"began": 1}`, `{"reading": 1, "seconds":
-/// 0.4, "sensors": [...]}`, `{"reading": 1, "failed": "why"}`; of feeds `{"feeds": 2}`, then for
-/// each
+/// phases of which the node's output reported in one piece), `{"began": 1}`, `{"reading": 1,
+/// "seconds": 0.4, "sensors": [...]}`, `{"reading": 1, "failed": "why"}`; of feeds `{"feeds": 2}`,
+/// then for each
 /// `{"feed": 1, "name": "a01/p1/b1, outlet A7"}` before it goes off, then `"back"`, `"well"` or
 /// `"fell": true`, or `"failed": "why"`. Tolerant of lines that are none.
 SupplyTranscript read_transcript(std::string_view text);

@@ -145,7 +145,7 @@ CpuReports read_reports(std::string_view text) {
     if (cpu && by_cpu.size() < kMostCpus)
       by_cpu[*cpu].append(line.substr(colon + 1)).push_back('\n');
   }
-  for (const auto& [cpu, said] : by_cpu) reports[cpu].stress = read_stress_report(said);
+  for (const auto& [cpu, output] : by_cpu) reports[cpu].stress = read_stress_report(output);
   return reports;
 }
 
@@ -156,7 +156,7 @@ struct Core {
 };
 
 Result<std::map<Place, Core>> read_cores(const Topology& topology, const CpuReports& reports,
-                                         double wanted) {
+                                         double expected) {
   std::map<Place, Core> cores;
   std::string undone;
   bool failed = false;
@@ -172,7 +172,7 @@ Result<std::map<Place, Core>> read_cores(const Topology& topology, const CpuRepo
     const bool wrong = stress.fail_lines > 0 || *status == kStressFailed;
     failed |= wrong;
     if (wrong) core.failures += static_cast<double>(std::max<std::size_t>(stress.fail_lines, 1));
-    auto why = wrong ? std::string{} : left_undone(stress, "cpu", wanted);
+    auto why = wrong ? std::string{} : left_undone(stress, "cpu", expected);
     if (!wrong && why.empty() && *status != 0)
       why = fmt::format("stress-ng ended with exit status {}", *status);
     if (!why.empty()) undone = fmt::format("on logical CPU {}: {}", cpu, why);
@@ -300,7 +300,7 @@ Printed printed_by_script(const Output& output) {
   const auto reports = section_named(sections, "cores");
   return {script::asked(output, "seconds"),
           std::string{section_named(sections, "topology")},
-          std::string{script::said(output, "cupel-spared: ").value_or("")},
+          std::string{script::after_mark(output, "cupel-spared: ").value_or("")},
           std::string{section_named(sections, "samples")},
           output.text,
           reports.empty() ? std::nullopt : std::optional{read_reports(reports)},

@@ -94,7 +94,7 @@ Report read_agent(const AgentOutput& read) {
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
 
-/// Both stressors worked, and for as long as they were told.
+/// Both stressors worked, and for as long as they were to.
 Result<void> check_worked(const Report& report) {
   const auto& output = report.output;
   if (!report.asked)

@@ -22,7 +22,7 @@ using inventory::YamlFields;
 
 constexpr std::string_view kCausesFile = "burnin/criteria/causes.yaml";
 constexpr std::string_view kPart = "PART";
-constexpr double kAsLikely = 0.1;  // shares that differ by no more are told as equal
+constexpr double kAsLikely = 0.1;  // shares that differ by no more are reported as equal
 constexpr double kWhole = 0.001;
 
 /// '*' stands for any text, once.

@@ -63,7 +63,7 @@ Cause cause_of(const Compared& worst, std::string part) {
   cause.decision = open ? Decision::inconclusive : Decision::fail;
   cause.part = std::move(part);
   cause.criterion = fmt::format("{}: {}", to_string(worst.against), worst.measure);
-  cause.wanted = expected_text(worst);
+  cause.expected = expected_text(worst);
   cause.remedy = remedy_for(worst);
   cause.stages = {worst.stage};
   cause.quantity.value = worst.value;

@@ -87,7 +87,7 @@ Checked compare(const Named& named, const std::string& step, const std::string& 
   return result;
 }
 
-/// "dimm *": every part of such a name that told this number.
+/// "dimm *": every part of such a name that reported this number.
 void judge_all_like(const Named& named, const std::string& step, std::string_view pattern,
                     NumbersOfSome numbers, std::vector<Checked>& checked) {
   const auto head = pattern.substr(0, pattern.size() - 1);

@@ -18,9 +18,9 @@ using FindingsByStage = std::map<std::string, Findings, std::less<>>;
 /// Every criterion of the profile whose stage is in `stages` ("disk", "disk@scratch": each time by
 /// itself), once for each of its parts, in the profile's order. A stage in `stages` without
 /// findings leaves all its criteria missing. A part "nvme*" stands for those of such a name that
-/// told the number: where none did, nothing is judged. A number that is not finite, or that no
+/// reported the number: where none did, nothing is judged. A number that is not finite, or that no
 /// machine reaches (a megabyte taken for a gigabyte, a count below nought), proves nothing.
-/// Where a part has several numbers, each must meet it and the worst one is told.
+/// Where a part has several numbers, each must meet it and the worst one is reported.
 std::vector<Checked> judge(const inventory::Profile& profile,
                            const std::set<std::string, std::less<>>& stages,
                            const FindingsByStage& findings);

@@ -72,7 +72,7 @@ std::map<SeriesKey, KindSeries> gathered(std::span<const EarlierValue> earlier,
 using ByPart = std::map<std::string_view, double>;
 
 /// What all parts of a node have in common in one run is not their own: a driver, the room, a
-/// cooler day. Of few parts it cannot be told apart from theirs.
+/// cooler day. Of few parts it cannot be distinguished from theirs.
 std::optional<double> common_shift(const ByPart& values, const ByPart& baseline) {
   constexpr std::size_t kFewest = 4;
   std::vector<double> apart;

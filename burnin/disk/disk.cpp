@@ -104,7 +104,7 @@ Result<Findings> read_jobs(const json::value& root, const Asked& asked, bool dir
   return findings;
 }
 
-/// The one drive under the folder; empty where there are several, or none was told.
+/// The one drive under the folder; empty where there are several, or none was reported.
 std::string drive_of(const json::value& root) {
   const auto drives = fio::drives_under(root);
   return drives.size() == 1 ? drives.front().name : std::string{};
@@ -120,7 +120,7 @@ struct Run {
 
 Result<Run> run_of_script(const Output& output) {
   const auto bytes = script::asked(output, "bytes"), time = script::asked(output, "seconds");
-  const auto direct = script::said(output, "cupel-direct: ");
+  const auto direct = script::after_mark(output, "cupel-direct: ");
   if (!bytes || !time || !direct)
     return nothing_proven("fio was not started: " + script::complaint(output));
   return Run{{*bytes, *time}, *direct == "1", output};

@@ -181,7 +181,7 @@ Result<double> read_jobs(const json::value& root, const Asked& asked, const std:
   return errors;
 }
 
-/// The drives on which a file system lies, as lsblk told: one, or several of an array.
+/// The drives on which a file system lies, as lsblk reported: one, or several of an array.
 std::vector<std::string> drives_on(const std::map<std::string, std::string>& places,
                                    std::string_view place) {
   std::vector<std::string> drives;
@@ -195,7 +195,7 @@ std::vector<std::string> drives_on(const std::map<std::string, std::string>& pla
 Result<void> read_target(std::string_view text, const std::vector<std::string>& drives,
                          const Asked& asked, bool direct, Findings& findings) {
   const auto part = fmt::format("{}", fmt::join(drives, "+"));
-  if (const auto why = script::said_in(text, "cupel-short: "))
+  if (const auto why = script::after_mark_in(text, "cupel-short: "))
     return nothing_proven(script::clean(*why));
   const auto report = fio::json_of(text);
   if (report.empty())
@@ -405,14 +405,14 @@ struct Answer {
 Result<Answer> answer_of_script(const Output& output) {
   TRY(script::check_gave_up(output));
   const auto bytes = script::asked(output, "bytes"), time = script::asked(output, "seconds");
-  const auto engine = script::said(output, "cupel-engine: ");
+  const auto engine = script::after_mark(output, "cupel-engine: ");
   if (!bytes || !time || !engine)
     return nothing_proven("fio was not started: " + script::complaint(output));
   return Answer{.asked = {*bytes, *time, *engine == "libaio"},
                 .untested = read_untested(output.text),
                 .places = read_places(output.text),
                 .sections = script::sections(output.text),
-                .whole = script::said(output, "cupel-all-told").has_value()};
+                .whole = script::after_mark(output, "cupel-all-told").has_value()};
 }
 
 /// The name of the script's section for what a tool printed; empty for what is no tool's.

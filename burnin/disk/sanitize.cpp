@@ -207,16 +207,16 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   }
   if (!read) return read.error();
   if (!*read) return nothing_proven("cupel-node did not begin: " + script::complaint(output));
-  const auto& said = **read;
+  const auto& agent_lines = **read;
   Findings findings;
   std::size_t drives = 0, media = 0;
-  for (const auto& tool : said.tools) {
+  for (const auto& tool : agent_lines.tools) {
     if (tool.name != "medium" || ++media > kMostMedia) continue;
-    const auto medium = medium_of(said, tool, said.amount("erase") == 1);
+    const auto medium = medium_of(agent_lines, tool, agent_lines.amount("erase") == 1);
     drives += is_drive(medium) ? 1 : 0;
     add(medium, findings);
   }
-  if (said.amount("all") != 0) add_missing(profile, drives, findings);
+  if (agent_lines.amount("all") != 0) add_missing(profile, drives, findings);
   if (findings.measurements.empty()) return nothing_proven("cupel-node reported no drive");
   return findings;
 }

@@ -49,7 +49,7 @@ constexpr double kBlock = 4 * kMiB;
 constexpr double kUsual = 500e6, kSick = 10e6;  // bytes a second: for the ETA; counts as hung
 
 struct Alias {
-  std::string_view said, types;
+  std::string_view alias, types;
 };
 constexpr std::array kAliases{
     Alias{"nfs", "nfs nfs4"},
@@ -72,7 +72,7 @@ Result<json::array> types_of(const Parameters& parameters) {
     return Error{Code::kInvalid,
                  fmt::format("type must be the file system's, as lustre or nfs, not '{}'",
                              shortened(printable(written), 80))};
-  const auto* alias = std::ranges::find(kAliases, written, &Alias::said);
+  const auto* alias = std::ranges::find(kAliases, written, &Alias::alias);
   json::array types;
   for (const auto type : words(alias == kAliases.end() ? written : alias->types))
     types.emplace_back(type);
@@ -158,14 +158,14 @@ Result<Findings> findings_of(const AgentOutput& output) {
 
 // What the script of an earlier version prints.
 
-/// "lustre at /scratch". Nothing else is measured where it is not what was said.
+/// "lustre at /scratch". Nothing else is measured where it is not what was given.
 Result<bool> read_mount(const Output& output, Findings& findings) {
-  const auto reported = script::said(output, "cupel-mounted: ");
-  const auto types = script::said(output, "cupel-types: ");
+  const auto reported = script::after_mark(output, "cupel-mounted: ");
+  const auto types = script::after_mark(output, "cupel-types: ");
   if (!reported || !types) return nothing_proven("the mount is not reported");
   const auto kind = reported->substr(0, reported->find(" at "));
-  const auto wanted = words(*types);
-  const bool right = std::ranges::find(wanted, kind) != wanted.end();
+  const auto expected = words(*types);
+  const bool right = std::ranges::find(expected, kind) != expected.end();
   findings.measurements.push_back({"storage.mounted", "", right ? 1.0 : 0.0, ""});
   findings.facts["storage.mount"] = script::clean(*reported);
   return right;
@@ -177,20 +177,20 @@ Result<Findings> findings_of_script(const Output& output) {
     return nothing_proven("the stage was not started: " + script::complaint(output));
   Findings findings;
   TRY(const bool right, read_mount(output, findings));
-  if (!script::said(output, "cupel-all-told"))
+  if (!script::after_mark(output, "cupel-all-told"))
     return nothing_proven("fio did not come to its end: " + script::complaint(output));
   if (!right) {
     findings.unknown.push_back({"storage.errors", "/proc/mounts",
                                 "nothing was written: the folder lies on another file system"});
     return findings;
   }
-  const auto direct = script::said(output, "cupel-direct: ");
+  const auto direct = script::after_mark(output, "cupel-direct: ");
   const auto text = fio::json_of(output.text);
   if (!direct || text.empty())
     return nothing_proven("fio reported nothing: " + script::complaint(output));
   TRY(const auto root, within("fio", parse_json(text)));
   TRY(read_report(root, {*bytes, *time}, *direct == "1", findings));
-  const auto nodes = script::said(output, "cupel-nodes: ");
+  const auto nodes = script::after_mark(output, "cupel-nodes: ");
   const auto count = nodes ? script::finite(*nodes) : std::nullopt;
   if (count && *count >= 1)
     findings.measurements.push_back({"storage.nodes", "", *count, "count"});

@@ -5,10 +5,10 @@
 
 namespace cupel::burnin {
 
-/// Parameters: `directory` below the mount (must be said), `type` of the file system (must be said:
-/// lustre, nfs, beegfs, gpfs, weka, ceph, or a type as /proc/mounts has it), `size` of this node's
-/// scratch file (4GiB; 16 MiB to 16 TiB), `runtime` of writing and of reading (60s; 1s to 24h).
-/// Another type than was said, a local disk above all, is a finding (storage.mounted 0), and
+/// Parameters: `directory` below the mount (must be given), `type` of the file system (must be
+/// given: lustre, nfs, beegfs, gpfs, weka, ceph, or a type as /proc/mounts has it), `size` of this
+/// node's scratch file (4GiB; 16 MiB to 16 TiB), `runtime` of writing and of reading (60s; 1s to
+/// 24h). Another type than was given, a local disk above all, is a finding (storage.mounted 0), and
 /// nothing is written to it. With `group_by: all` (or rack) in the playbook, all nodes of the group
 /// begin at the same moment; `storage.nodes` counts those whose folders were there while this one
 /// worked. Source: fio(1); proc(5), /proc/[pid]/mounts.

@@ -29,7 +29,7 @@ struct Stall {
   std::string why{};                 // "n2 (rank 9) has not entered all_reduce of 64 MiB ..."
 };
 
-/// Nothing: all came to the end. Without nodes: it cannot be told who.
+/// Nothing: all came to the end. Without nodes: it is not known who.
 std::optional<Stall> stall_of(const TeamRun& run, std::span<const std::string> nodes);
 
 /// GB/s of the slowest node at the largest size; 0: it did not come to its end, or did not run the

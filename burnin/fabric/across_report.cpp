@@ -16,17 +16,17 @@ constexpr std::size_t kLongestLine = 65536, kMostLines = 20000, kMostRanks = 64;
 /// Both lists of a "ras" line, in one sentence.
 std::string ras_words(const json::value& line) {
   constexpr std::size_t kMost = 8, kLongest = 600;
-  std::string said;
+  std::string text;
   for (const auto* name : {"communicators", "errors"}) {
     const auto* list = find(line, name);
     if (list == nullptr || !list->is_array()) continue;
     std::size_t count = 0;
     for (const auto& each : list->get_array()) {
       if (!each.is_string() || ++count > kMost) continue;
-      said += (said.empty() ? "" : "; ") + script::clean(std::string_view{each.get_string()});
+      text += (text.empty() ? "" : "; ") + script::clean(std::string_view{each.get_string()});
     }
   }
-  return shortened(said, kLongest);
+  return shortened(text, kLongest);
 }
 
 /// The environment first: it hides what the file says.

@@ -31,10 +31,11 @@ class Staller {
   Stall each(const Is& is, std::string_view why) const {
     Stall stall;
     for (std::size_t place = 0; place < run_.reports.size(); ++place) {
-      const auto said = is(run_.reports[place], place);
-      if (!said) continue;
+      const auto stalled = is(run_.reports[place], place);
+      if (!stalled) continue;
       stall.nodes.push_back(place);
-      stall.why += fmt::format("{}{}{}{}", stall.why.empty() ? "" : "; ", name(place), why, *said);
+      stall.why +=
+          fmt::format("{}{}{}{}", stall.why.empty() ? "" : "; ", name(place), why, *stalled);
     }
     return stall;
   }

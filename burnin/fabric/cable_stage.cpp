@@ -203,7 +203,7 @@ class CableRounds : public GroupRounds {
       seen_ = *std::move(seen);
       return;
     }
-    const bool missing = script::said(output, "cupel-missing: ").has_value();
+    const bool missing = script::after_mark(output, "cupel-missing: ").has_value();
     why_ += fmt::format(
         "{}{}: {}", why_.empty() ? "" : "; ", from,
         missing ? "ibnetdiscover is not installed (infiniband-diags)" : seen.error().what);

@@ -73,8 +73,8 @@ Growth reported_growth(const LinkLook& before, const LinkLook& after, const Port
 Growth link_downs(const LinkLook& before, const LinkLook& after, const PortId& port) {
   const auto counted = growth_of(before, after, port, "LinkDownedCounter");
   if (counted.judged()) return counted;
-  const auto said = reported_growth(before, after, port, "Link Down Counter");
-  return said.judged() ? said : counted;
+  const auto growth = reported_growth(before, after, port, "Link Down Counter");
+  return growth.judged() ? growth : counted;
 }
 
 }  // namespace cupel::burnin

@@ -1,5 +1,5 @@
 #pragma once
-// How much a counter of a port grew between two looks, and when that cannot be said. Pure.
+// How much a counter of a port grew between two looks, and when that cannot be known. Pure.
 #include <cstdint>
 #include <string_view>
 

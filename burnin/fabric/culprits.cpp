@@ -39,12 +39,12 @@ class Search {
     for (FlowId id = 0; id < readings.size(); ++id) {
       const auto evidence = static_cast<float>(readings.evidence(id));
       if (evidence > 0) left_.push_back(id);
-      const float said = evidence > 0 && !speaks(id) ? 0 : evidence;
+      const float score = evidence > 0 && !speaks(id) ? 0 : evidence;
       const bool clears_leaf = evidence > 0 || speaks(id) || is_fast_inside(id);
       for (const auto part : readings.parts(id)) {
         if (evidence < 0) against_[part] += evidence;
         if (!clears_leaf && is_of_a_leaf(part)) continue;
-        scores_[part] += said;
+        scores_[part] += score;
         if (evidence <= kClearlyFast) fast_[part] += evidence;
       }
     }

@@ -59,15 +59,15 @@ void Dips::score() {
     const auto& flow = readings_.flow(id);
     const auto [low, high] = std::minmax(flow.from, flow.to);
     for (const auto part : readings_.parts(id)) {
-      const double said = score_of(id, rate_without(sums[part]));
+      const double score = score_of(id, rate_without(sums[part]));
       if (dips_[id] > 0)
-        of_pairs[{part, low, high}] += said;
+        of_pairs[{part, low, high}] += score;
       else
-        scores_[part] += static_cast<float>(said);
+        scores_[part] += static_cast<float>(score);
     }
   }
-  for (const auto& [at, said] : of_pairs)
-    scores_[std::get<0>(at)] += static_cast<float>(std::min(said, kMostOfAPair));
+  for (const auto& [at, score] : of_pairs)
+    scores_[std::get<0>(at)] += static_cast<float>(std::min(score, kMostOfAPair));
 }
 
 double Dips::score_of(FlowId id, double rate) const {

@@ -37,7 +37,7 @@ enum class Outcome {
   helped,       // nothing is wrong after the repair
   not_helped,   // a fault of before is there still; or some fault, and what it was is not known
   other_fault,  // the faults of before are gone, others are there
-  open,         // it cannot be said yet
+  open,         // it is not known yet
   recovered,    // it flapped in one window and not since, without a repair: it was brought up
   gone,         // its faults are gone without a repair: they may come back
 };

@@ -15,7 +15,7 @@ constexpr double kFastestRise = 10;
 /// Source: NVIDIA Cable Validation Tool 1.9.1, "Hierarchical anomalies".
 constexpr double kTimesTheOthers = 10;
 constexpr double kLessLight = 2;  // dB below the best lane
-/// Of fewer errors it cannot be said that one lane has more than the others.
+/// Of fewer errors it cannot be known that one lane has more than the others.
 constexpr double kLeastBer = 1e-12;
 
 void judge_lanes(const LinkCase& one, const MlxlinkReport& report, const PortId& port,

@@ -306,7 +306,7 @@ std::optional<EthernetNode> read_ethernet(std::string_view node, const Output& o
       found.interfaces[script::clean(parts[2])] = {script::clean(parts[1]), parts[3] == "up"};
   }
   if (found.hcas.empty()) return std::nullopt;
-  if (const auto why = script::said(output, "cupel-no-lldp: "))
+  if (const auto why = script::after_mark(output, "cupel-no-lldp: "))
     found.why_none = script::clean(*why);
   for (const auto& section : script::sections(output.text)) {
     if (section.name != "lldp" || !section.whole) continue;

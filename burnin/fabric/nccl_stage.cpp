@@ -296,7 +296,7 @@ class NcclRounds : public GroupRounds {
     return rail < 0 || at >= hcas_.size() ? std::string_view{} : std::string_view{hcas_[at]};
   }
 
-  /// The address whose interface NCCL is to take; empty: it is told an interface, or may choose.
+  /// The address whose interface NCCL is to take; empty: it is given an interface, or may choose.
   std::string_view met_at(std::size_t member) const {
     const auto& address = members_[member].address;
     const bool free = place_.as_nccl_chooses || place_.any_address || !is_an_address(address);
@@ -403,7 +403,7 @@ class NcclRounds : public GroupRounds {
         differs.empty() ? std::string{"NCCL, CUDA, drivers and NCCL's variables are alike on all "
                                       "nodes"}
                         : shortened(fmt::format("{}", fmt::join(differs, "; ")), kLongest);
-    std::size_t said = 0;
+    std::size_t reporting = 0;
     const auto put = [&](std::size_t node, std::string measure, double value, std::string unit,
                          std::string why) {
       found.members[node].measurements.push_back(
@@ -416,7 +416,7 @@ class NcclRounds : public GroupRounds {
       for (const auto node : nodes) suspected[node] = true;
       if (!accuses(each.kind)) {
         const bool of_fabric = each.kind != Bisection::Kind::undecided;
-        if (of_fabric && ++said <= kMostReasons)
+        if (of_fabric && ++reporting <= kMostReasons)
           found.reasons.push_back("the fabric, and no node: " + each.why);
         for (const auto node : nodes)
           found.members[node].measurements.push_back(
@@ -428,7 +428,7 @@ class NcclRounds : public GroupRounds {
           links_ && links_->measured ? "the links are well, NCCL is not"
                                      : "NCCL is slow, and fabric-pairs has not measured all links",
           each.why, unlike);
-      if (++said <= kMostReasons) found.reasons.push_back(why);
+      if (++reporting <= kMostReasons) found.reasons.push_back(why);
       for (const auto node : each.nodes) put(node, "nccl.slow", kPercent * each.loss, "%", why);
     }
     for (const auto node : bisection_->cleared())

@@ -67,16 +67,16 @@ std::vector<std::string> roce_settings_on_infiniband(std::span<const AcrossRepor
     if (set == reports[i]->variables.end() || set->second == "-1" || set->second == "0") continue;
     by_value[set->second].push_back(nodes[i]);
   }
-  std::vector<std::string> said;
+  std::vector<std::string> output;
   for (const auto& [value, names] : by_value) {
-    if (said.size() == kMost) break;
-    said.push_back(fmt::format(
+    if (output.size() == kMost) break;
+    output.push_back(fmt::format(
         "NCCL_IB_GID_INDEX={} is set on {}, whose HCAs are InfiniBand: it chooses an address of "
         "RoCE, and collectives may end with status 4, vendor err 81; leave it out of nccl.conf and "
         "of fabric: nccl: environment:, unless InfiniBand routers need it",
         value, shortened(inventory::fold(names), kLongest)));
   }
-  return said;
+  return output;
 }
 
 }  // namespace cupel::burnin::fabric

@@ -173,16 +173,16 @@ std::optional<std::uint64_t> retransmits_of(const Output& output, std::string_vi
 }
 
 std::string memory_of(const Output& output) {
-  const auto said = script::said(output, "cupel-memory: ");
-  if (said == "peermem") return "gpu, by nvidia-peermem";
-  if (said == "dmabuf") return "gpu, by dma-buf";
-  if (said == "none")
+  const auto memory = script::after_mark(output, "cupel-memory: ");
+  if (memory == "peermem") return "gpu, by nvidia-peermem";
+  if (memory == "dmabuf") return "gpu, by dma-buf";
+  if (memory == "none")
     return "none: perftest is built with CUDA, and the node has neither "
            "nvidia-peermem nor dma-buf";
-  return said == "no-cuda" ? "none: perftest of the node is built without CUDA" : "";
+  return memory == "no-cuda" ? "none: perftest of the node is built without CUDA" : "";
 }
 
-bool is_no_memory(std::string_view said) { return said.starts_with("none"); }
+bool is_no_memory(std::string_view memory) { return memory.starts_with("none"); }
 
 std::optional<ToolError> tool_error(const Output& sender, const Output& receiver, int rail) {
   const auto client = section_of(sender, "rail", rail);

@@ -76,7 +76,7 @@ std::optional<std::uint64_t> retransmits_of(const Output& output, std::string_vi
 /// records; empty: it was not asked for, or the node did not say.
 std::string memory_of(const Output& output);
 /// Whether that is of a node where nothing ran.
-bool is_no_memory(std::string_view said);
+bool is_no_memory(std::string_view memory);
 
 /// What kept perftest from measuring a flow at all: no connection between the two programs, a port
 /// that is in use, memory that it did not get.

@@ -260,7 +260,8 @@ class PairRounds : public GroupRounds {
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (left[i] && !left_[i]) screen_.leave(static_cast<int>(i));
       if (!outputs[i]) continue;
-      if (auto said = fabric::memory_of(*outputs[i]); !said.empty()) memory_[i] = std::move(said);
+      if (auto memory = fabric::memory_of(*outputs[i]); !memory.empty())
+        memory_[i] = std::move(memory);
       // Its partners would wait for it in each round.
       if (fabric::is_no_memory(memory_[i])) screen_.leave(static_cast<int>(i));
     }

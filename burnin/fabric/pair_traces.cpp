@@ -207,7 +207,7 @@ void PairTraces::take_look(const std::optional<Output>& output) {
   std::string why = "its job failed";
   if (output) {
     auto lids = lids_of(output->text, names_);
-    const auto lacks = script::said(*output, kLacks);
+    const auto lacks = script::after_mark(*output, kLacks);
     if (lacks)
       why = script::clean(*lacks) + " is not installed (infiniband-diags)";
     else if (std::ranges::all_of(lids, [](int lid) { return lid == 0; }))

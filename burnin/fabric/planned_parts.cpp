@@ -93,9 +93,9 @@ class PlannedParts {
     if (report == look.reports.end()) return;
     const auto& module = report->second.module;
     const auto planned = build_of(cable.type), there = build_of(module.type);
-    const auto add = [&](LinkFault fault, std::string_view is, std::string_view wanted) {
+    const auto add = [&](LinkFault fault, std::string_view is, std::string_view expected) {
       found_.push_back(
-          {link, {fault, fmt::format("{} at {}, planned {}", is, to_string(port), wanted)}});
+          {link, {fault, fmt::format("{} at {}, planned {}", is, to_string(port), expected)}});
     };
     if (planned != Build::unknown && there != Build::unknown && planned != there)
       add(LinkFault::wrong_type, module.type, inventory::to_string(cable.type));
@@ -119,10 +119,10 @@ class PlannedParts {
 
   static bool differs(std::string_view there, std::string_view planned, bool with_sign_of_end) {
     if (there.empty() || planned.empty()) return false;
-    const auto is = lower_case(there), wanted = lower_case(planned);
-    if (is == wanted) return false;
+    const auto is = lower_case(there), expected = lower_case(planned);
+    if (is == expected) return false;
     return !with_sign_of_end ||
-           (bare(is) != bare(wanted) && is != wanted + "a" && is != wanted + "b");
+           (bare(is) != bare(expected) && is != expected + "a" && is != expected + "b");
   }
 
   std::map<Key, const Cable*> cables_{};  // by both ends

@@ -118,12 +118,12 @@ std::size_t pairs_left_out(const Topology& topology, std::span<const Round> roun
       places[seat->place].push_back(node);
       group_of[node] = seat->group;
     }
-  std::size_t wanted = 0, there = 0;
-  for (const std::size_t turn : {0, 1}) wanted += across(places, turn).size();
+  std::size_t planned = 0, there = 0;
+  for (const std::size_t turn : {0, 1}) planned += across(places, turn).size();
   for (const auto& round : rounds)
     there += static_cast<std::size_t>(std::ranges::count_if(
         round, [&](const Pair& pair) { return group_of.at(pair.one) != group_of.at(pair.other); }));
-  return wanted > there ? wanted - there : 0;
+  return planned > there ? planned - there : 0;
 }
 
 std::vector<Round> fixed_rounds(const Topology& topology) {

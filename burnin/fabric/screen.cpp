@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kClearlyFast = -2, kClearlySlow = 9;  // nats of one flow
 /// Of each kind of flow, all over the fleet, in its first rounds: read three times, whatever the
-/// first reading is. How well noise can be told from links that differ for good depends on how many
-/// they are.
+/// first reading is. How well noise can be distinguished from links that differ for good depends on
+/// how many they are.
 constexpr std::size_t kControls = 2048;
 constexpr int kRoundsOfControls = 2, kRepeatsOfControls = 2;
 /// Nats: what one dip of eight readings says in a fleet that hardly dips; and what is left of it

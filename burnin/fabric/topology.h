@@ -38,7 +38,7 @@ struct Wiring {
   std::vector<int> spine_of_uplink{};  // at leaf * uplinks + uplink; -1: not cabled
   Routing routing = Routing::unknown;
   /// As the subnet manager's tables have it: of a leaf and a rail, the route to each node's port of
-  /// that rail. Empty: the tables are not known, and no uplink can be told from another.
+  /// that rail. Empty: the tables are not known, and no uplink can be distinguished from another.
   std::map<std::pair<int, int>, std::vector<Route>> routes{};
 };
 

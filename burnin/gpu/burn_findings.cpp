@@ -44,14 +44,14 @@ void add(Findings& findings, std::string_view name, std::string part, double val
       {std::string{name}, std::move(part), value, std::string{unit}, std::move(detail)});
 }
 
-void add_idle(const BurnOutput& said, const GpuNames& names, Findings& findings) {
+void add_idle(const BurnOutput& burn, const GpuNames& names, Findings& findings) {
   std::map<std::string, std::string> works;
-  for (const auto& row : rows_of(said, "apps", 3))
+  for (const auto& row : rows_of(burn, "apps", 3))
     works.emplace(names.name_at(row[0]), fmt::format("{}, process {}", row[2], row[1]));
-  for (const auto& row : rows_of(said, "gpus", 2)) {
+  for (const auto& row : rows_of(burn, "gpus", 2)) {
     const auto name = names.name_at(row[0]);
     const auto use = script::finite(row[1]);
-    if (said.busy && use && *use > kBusyPercent)
+    if (burn.busy && use && *use > kBusyPercent)
       works.emplace(name, fmt::format("{} % busy", plain(*use)));
     const auto found = works.find(name);
     add(findings, "gpu.idle", name, found == works.end() ? 1 : 0, "",
@@ -87,13 +87,13 @@ void add_power(const std::map<std::string, Sampled>& by_gpu, Findings& findings)
   }
 }
 
-void add_samples(const BurnOutput& said, const GpuNames& names, Findings& findings) {
+void add_samples(const BurnOutput& burn, const GpuNames& names, Findings& findings) {
   std::map<std::string, Sampled> by_gpu;
   const auto keep = [](std::string_view text, std::vector<double>& into) {
     const auto value = script::finite(text);
     if (value && *value >= 0 && *value < 10000) into.push_back(*value);
   };
-  for (const auto& row : rows_of(said, "samples", 5)) {
+  for (const auto& row : rows_of(burn, "samples", 5)) {
     auto& gpu = by_gpu[names.name_at(row[0])];
     keep(row[1], gpu.celsius);
     keep(row[2], gpu.memory_celsius);
@@ -125,25 +125,25 @@ std::optional<double> stamp_of(std::string_view line) {
 }
 
 /// Of the kernel's log what was written while the stage ran.
-void add_kernel(const BurnOutput& said, const GpuNames& names, const BurnReport& run,
+void add_kernel(const BurnOutput& burn, const GpuNames& names, const BurnReport& run,
                 std::span<const std::string> places, Findings& findings) {
-  if (said.whole) add(findings, "kernel_log.readable", "", said.reads_kernel ? 1 : 0, "");
-  std::string fresh = said.reads_kernel ? std::string{kKernelLogMark} + "\n" : std::string{};
-  const auto before = stamp_of(said.kernel_before);
-  for (const auto line : said.lines_of("kernel")) {
+  if (burn.whole) add(findings, "kernel_log.readable", "", burn.reads_kernel ? 1 : 0, "");
+  std::string fresh = burn.reads_kernel ? std::string{kKernelLogMark} + "\n" : std::string{};
+  const auto before = stamp_of(burn.kernel_before);
+  for (const auto line : burn.lines_of("kernel")) {
     const auto at = stamp_of(trimmed(line));
     const bool is_old = at && before && *at <= *before;
     if (!is_old) fresh += std::string{line} + "\n";
   }
   std::vector<KnownGpu> known;
   for (const auto& gpu : run.gpus) known.push_back({names.name_at(gpu.pci), gpu.uuid, gpu.pci});
-  for (const auto& row : rows_of(said, "gpus", 2))
+  for (const auto& row : rows_of(burn, "gpus", 2))
     if (std::ranges::find(known, names.name_at(row[0]), &KnownGpu::name) == known.end())
       known.push_back({names.name_at(row[0]), "", row[0]});
   add_xids(fresh, known, places, findings);
 }
 
-/// "gpu3" of cupel-burn, "gpu0-gpu1": in the profile's words. Nothing where it never told of such.
+/// "gpu3" of cupel-burn, "gpu0-gpu1": in the profile's words. Nothing where it never reported such.
 std::optional<std::string> part_named(std::string_view reported, const BurnReport& run,
                                       const GpuNames& names) {
   if (reported.empty()) return std::string{};
@@ -164,9 +164,9 @@ void add_unknown(Findings& findings, std::string fact, std::string why) {
     findings.unknown.push_back({std::move(fact), std::string{kSource}, std::move(why)});
 }
 
-bool carries(const std::map<std::string, std::string>& labels, std::string_view wanted) {
-  if (wanted.empty()) return true;
-  return std::ranges::all_of(split(wanted, ','), [&](std::string_view pair) {
+bool carries(const std::map<std::string, std::string>& labels, std::string_view expected) {
+  if (expected.empty()) return true;
+  return std::ranges::all_of(split(expected, ','), [&](std::string_view pair) {
     const auto equals = pair.find('=');
     const auto found = labels.find(std::string{pair.substr(0, equals)});
     return found != labels.end() && found->second == pair.substr(equals + 1);
@@ -396,15 +396,15 @@ Result<void> check_self_test(const BurnReport& test, int status, std::string_vie
   return ok();
 }
 
-Result<void> check_all(const BurnOutput& said, const BurnReport& test, const BurnReport& run,
+Result<void> check_all(const BurnOutput& burn, const BurnReport& test, const BurnReport& run,
                        const BurnStage& stage) {
-  TRY(check_self_test(test, said.self_test_status, said.self_test_complaint));
-  TRY(check_whole(run, said.run_status, said.run_complaint));
+  TRY(check_self_test(test, burn.self_test_status, burn.self_test_complaint));
+  TRY(check_whole(run, burn.run_status, burn.run_complaint));
   if (run.command != stage.name)
     return Error{Code::kNoMeasurement,
                  fmt::format("cupel-burn did {}, not {}", run.command, stage.name)};
-  if (said.cut) return Error{Code::kNoMeasurement, "cupel-burn printed more than cupel-node keeps"};
-  if (!said.whole) return Error{Code::kNoMeasurement, "the stage's output is cut short"};
+  if (burn.cut) return Error{Code::kNoMeasurement, "cupel-burn printed more than cupel-node keeps"};
+  if (!burn.whole) return Error{Code::kNoMeasurement, "the stage's output is cut short"};
   return ok();
 }
 
@@ -429,27 +429,27 @@ std::span<const std::string_view> burn_measures() { return kMeasures; }
 
 Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
                                const Output& output) {
-  TRY(const auto said, read_burn_output(output));
-  auto test = read_burn(said.text_of("self-test"));
+  TRY(const auto burn, read_burn_output(output));
+  auto test = read_burn(burn.text_of("self-test"));
   // What it planted is no fault of the machine's.
   test.faults_by_part.clear();
   if (test.end) test.end->faults = 0;
-  const auto run = read_burn(said.text_of("run"));
+  const auto run = read_burn(burn.text_of("run"));
   const auto& numbering = run.started ? run : test;
-  const auto names = names_of(profile, said, numbering);
+  const auto names = names_of(profile, burn, numbering);
   Findings findings;
-  add_idle(said, names, findings);
-  if (said.busy) {
+  add_idle(burn, names, findings);
+  if (burn.busy) {
     add(findings, "burn.complete", "", 0, "");
     add_unknown(findings, std::string{stage.name}, "the GPUs were not idle: nothing was run");
     return findings;
   }
-  add_kernel(said, names, numbering, gpu_places(profile), findings);
-  add_samples(said, names, findings);
-  if (said.samples_cut)
+  add_kernel(burn, names, numbering, gpu_places(profile), findings);
+  add_samples(burn, names, findings);
+  if (burn.samples_cut)
     add_unknown(findings, "sensors of the GPUs until the end", "only the first samples were kept");
-  auto whole = check_all(said, test, run, stage);
-  if (whole) whole = check_types(said.types, profile, run, findings);
+  auto whole = check_all(burn, test, run, stage);
+  if (whole) whole = check_types(burn.types, profile, run, findings);
   const auto faults = faults_of(stage, run, names);
   const bool hung = !run.hangs.empty() || !test.hangs.empty();
   const bool bad =

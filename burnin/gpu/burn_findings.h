@@ -36,7 +36,7 @@ struct BurnStage {
   std::span<const BurnRule> rules;  // for results of one part
   /// The measurement in which a fault that was found counts, and its unit.
   std::string_view wrong, wrong_unit;
-  /// What is told of a GPU is told of the node as a whole, too: the worst of them.
+  /// What is reported of a GPU is reported of the node as a whole, too: the worst of them.
   bool of_node = false;
   /// Rates of each GPU that are held against the node's best: NAME.lag, in per cent.
   std::string_view lag{};
@@ -52,13 +52,13 @@ struct BurnStage {
 std::span<const std::string_view> burn_measures();
 
 /// Errors: kNoMeasurement where nothing is proven: no cupel-burn, no planted error found, no end, a
-/// contradiction; then only faults, hangs and Xids are told, where there are any.
+/// contradiction; then only faults, hangs and Xids are reported, where there are any.
 Result<Findings> burn_findings(const BurnStage& stage, const inventory::Profile& profile,
                                const Output& output);
 
 /// Types of numbers that a gemm was asked for ("bf16,fp8"). One for which the profile has no
-/// criterion is told of and judged by nobody: that becomes unknown. Errors: kNoMeasurement where it
-/// has one, and not each GPU told its rate.
+/// criterion is reported and not judged: that becomes unknown. Errors: kNoMeasurement where it
+/// has one, and not each GPU reported its rate.
 Result<void> check_types(std::string_view asked, const inventory::Profile& profile,
                          const BurnReport& run, Findings& findings);
 

@@ -41,11 +41,11 @@ std::string GpuNames::name_at(std::string_view address) const {
   return gpu_at(address, places_).value_or(fmt::format("gpu at {}", address));
 }
 
-std::vector<std::vector<std::string>> rows_of(const BurnOutput& said, std::string_view section,
+std::vector<std::vector<std::string>> rows_of(const BurnOutput& burn, std::string_view section,
                                               std::size_t columns) {
   constexpr std::size_t kMostRows = 200000;
   std::vector<std::vector<std::string>> rows;
-  for (const auto line : said.lines_of(section)) {
+  for (const auto line : burn.lines_of(section)) {
     auto cells = cells_of(line);
     if (cells.size() >= columns && is_address(cells[0]) && rows.size() < kMostRows)
       rows.push_back(std::move(cells));
@@ -53,10 +53,10 @@ std::vector<std::vector<std::string>> rows_of(const BurnOutput& said, std::strin
   return rows;
 }
 
-GpuNames names_of(const inventory::Profile& profile, const BurnOutput& said,
+GpuNames names_of(const inventory::Profile& profile, const BurnOutput& burn,
                   const BurnReport& run) {
   std::vector<std::string> addresses;
-  for (auto& row : rows_of(said, "gpus", 2)) addresses.push_back(row[0]);
+  for (auto& row : rows_of(burn, "gpus", 2)) addresses.push_back(row[0]);
   if (addresses.empty())
     for (const auto& gpu : run.gpus) addresses.push_back(gpu.pci);
   return {gpu_places(profile), std::move(addresses)};

@@ -30,10 +30,10 @@ class GpuNames {
 };
 
 /// Lines of values, each beginning with the GPU's address; at most 200,000.
-std::vector<std::vector<std::string>> rows_of(const BurnOutput& said, std::string_view section,
+std::vector<std::vector<std::string>> rows_of(const BurnOutput& burn, std::string_view section,
                                               std::size_t columns);
 
-GpuNames names_of(const inventory::Profile& profile, const BurnOutput& said, const BurnReport& run);
+GpuNames names_of(const inventory::Profile& profile, const BurnOutput& burn, const BurnReport& run);
 
 /// Of "0x0000000000000004".
 std::optional<std::uint64_t> bits_of(std::string_view text);

@@ -41,13 +41,13 @@ void add_row(const std::vector<std::string>& row, const std::string& gpu, double
 void burn_series(const inventory::Profile& profile, const Output& output, SeriesRecorder& into) {
   const auto read = read_burn_output(output);
   if (!read || !read->seconds || *read->seconds < 1 || *read->seconds > kLongestBurn) return;
-  const auto& said = *read;
+  const auto& burn = *read;
   const auto period =
-      sampling_period(std::chrono::seconds{static_cast<std::int64_t>(*said.seconds)});
-  const auto names = names_of(profile, said, read_burn(said.text_of("run")));
+      sampling_period(std::chrono::seconds{static_cast<std::int64_t>(*burn.seconds)});
+  const auto names = names_of(profile, burn, read_burn(burn.text_of("run")));
   std::set<std::string> seen, held;
   double seconds = 0;
-  for (const auto& row : rows_of(said, "samples", kFewestColumns)) {
+  for (const auto& row : rows_of(burn, "samples", kFewestColumns)) {
     const auto gpu = names.name_at(row[0]);
     if (!seen.insert(gpu).second) {  // the next round
       seconds += static_cast<double>(period.count());

@@ -52,15 +52,15 @@ class Reader {
       ++report_.damaged;
       return;
     }
-    const auto& said = *parsed;
-    const auto kind = word_at(said, "kind");
-    if (kind == "start") return start(said);
-    if (kind == "result") return result(said);
-    if (kind == "fault") return fault(said);
-    if (kind == "hang") return hang(said);
-    if (kind == "error") return error(said);
-    if (kind == "self-test") return self_test(said);
-    if (kind == "end") return end(said);
+    const auto& output = *parsed;
+    const auto kind = word_at(output, "kind");
+    if (kind == "start") return start(output);
+    if (kind == "result") return result(output);
+    if (kind == "fault") return fault(output);
+    if (kind == "hang") return hang(output);
+    if (kind == "error") return error(output);
+    if (kind == "self-test") return self_test(output);
+    if (kind == "end") return end(output);
     if (kind.empty()) ++report_.damaged;
   }
 
@@ -73,19 +73,19 @@ class Reader {
       report_.too_much = true;
   }
 
-  void start(const json::value& said) {
+  void start(const json::value& line) {
     report_.started = true;
-    report_.command = word_at(said, "command");
-    report_.version = word_at(said, "version");
-    report_.cuda = word_at(said, "cuda");
-    report_.driver = word_at(said, "driver");
-    report_.nccl = word_at(said, "nccl");
-    const auto protocol = amount_at(said, "protocol");
+    report_.command = word_at(line, "command");
+    report_.version = word_at(line, "version");
+    report_.cuda = word_at(line, "cuda");
+    report_.driver = word_at(line, "driver");
+    report_.nccl = word_at(line, "nccl");
+    const auto protocol = amount_at(line, "protocol");
     if (protocol != kProtocol)
       keep(report_.errors,
            {"protocol", "this cupel-burn speaks another protocol: upload the controller's own"},
            kMostOthers);
-    const auto* gpus = find(said, "gpus");
+    const auto* gpus = find(line, "gpus");
     const auto* list = gpus == nullptr ? nullptr : gpus->if_array();
     if (list == nullptr) return;
     for (const auto& each : *list) {
@@ -98,10 +98,10 @@ class Reader {
     }
   }
 
-  void result(const json::value& said) {
-    BurnResult result{word_at(said, "name"), word_at(said, "part"), word_at(said, "unit")};
-    result.value = amount_at(said, "value");
-    if (const auto* labels = find(said, "labels"); labels != nullptr && labels->is_object())
+  void result(const json::value& line) {
+    BurnResult result{word_at(line, "name"), word_at(line, "part"), word_at(line, "unit")};
+    result.value = amount_at(line, "value");
+    if (const auto* labels = find(line, "labels"); labels != nullptr && labels->is_object())
       for (const auto& [key, value] : labels->get_object()) {
         if (result.labels.size() == kMostLabels) break;
         auto word = value.is_string() ? std::string{value.get_string()} : json::serialize(value);
@@ -121,8 +121,8 @@ class Reader {
     report_.results.push_back(std::move(result));
   }
 
-  void fault(const json::value& said) {
-    auto part = word_at(said, "part");
+  void fault(const json::value& line) {
+    auto part = word_at(line, "part");
     const bool counted =
         report_.faults_by_part.size() < kMostParts || report_.faults_by_part.contains(part);
     ++report_.faults_by_part[counted ? part : std::string{}];
@@ -133,18 +133,18 @@ class Reader {
       if (!where.empty()) where += ", ";
       where += fmt::format(fmt::runtime(form), plain(*amount, 1));
     };
-    add("SM {}", amount_at(said, "sm"));
-    add("round {}", amount_at(said, "round"));
-    add("{} C", amount_at(said, "celsius"));
-    for (const auto& more : {word_at(said, "address"), word_at(said, "detail")})
+    add("SM {}", amount_at(line, "sm"));
+    add("round {}", amount_at(line, "round"));
+    add("{} C", amount_at(line, "celsius"));
+    for (const auto& more : {word_at(line, "address"), word_at(line, "detail")})
       if (!more.empty()) where += (where.empty() ? "" : ", ") + more;
-    report_.faults.push_back({word_at(said, "what"), std::move(part), script::clean(where)});
+    report_.faults.push_back({word_at(line, "what"), std::move(part), script::clean(where)});
   }
 
-  void hang(const json::value& said) {
-    BurnHang hang{word_at(said, "part"), word_at(said, "doing"),
-                  amount_at(said, "seconds").value_or(0)};
-    const auto* late = find(said, "late");
+  void hang(const json::value& line) {
+    BurnHang hang{word_at(line, "part"), word_at(line, "doing"),
+                  amount_at(line, "seconds").value_or(0)};
+    const auto* late = find(line, "late");
     if (const auto* list = late == nullptr ? nullptr : late->if_array(); list != nullptr)
       for (const auto& each : *list)
         if (each.is_string() && hang.late.size() < kMostGpus)
@@ -152,21 +152,21 @@ class Reader {
     keep(report_.hangs, std::move(hang), kMostOthers);
   }
 
-  void error(const json::value& said) {
-    keep(report_.errors, {word_at(said, "code"), word_at(said, "message")}, kMostOthers);
+  void error(const json::value& line) {
+    keep(report_.errors, {word_at(line, "code"), word_at(line, "message")}, kMostOthers);
   }
 
-  void self_test(const json::value& said) {
+  void self_test(const json::value& line) {
     keep(report_.self_tests,
-         {word_at(said, "planted"), word_at(said, "detail"),
-          truth_at(said, "found").value_or(false)},
+         {word_at(line, "planted"), word_at(line, "detail"),
+          truth_at(line, "found").value_or(false)},
          kMostOthers);
   }
 
-  void end(const json::value& said) {
+  void end(const json::value& line) {
     report_.end =
-        BurnEnd{amount_at(said, "faults").value_or(0), truth_at(said, "complete").value_or(false),
-                truth_at(said, "stopped").value_or(false)};
+        BurnEnd{amount_at(line, "faults").value_or(0), truth_at(line, "complete").value_or(false),
+                truth_at(line, "stopped").value_or(false)};
   }
 
   using Key = std::tuple<std::string, std::string, std::map<std::string, std::string>>;

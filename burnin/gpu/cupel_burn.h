@@ -51,7 +51,7 @@ struct BurnEnd {
   bool complete = false, stopped = false;
 };
 
-/// Everything that was said in one run. Texts are clean (script::clean()).
+/// Everything that was reported in one run. Texts are clean (script::clean()).
 struct BurnReport {
   bool started = false;
   std::string command{}, version{}, cuda{}, driver{}, nccl{};
@@ -64,7 +64,7 @@ struct BurnReport {
   std::vector<BurnSelfTest> self_tests{};
   std::optional<BurnEnd> end{};
   std::size_t damaged = 0;  // lines that began as an object and were none
-  bool too_much = false;    // more was said than is kept: what is missing is not known
+  bool too_much = false;    // more was reported than is kept: what is missing is not known
 
   double fault_lines() const;
 };
@@ -77,7 +77,7 @@ enum class BurnExit { well = 0, fault = 1, unknown = 2, hang = 3, stopped = 4, u
 
 /// Why such a run has proven nothing, whatever it measured: it did not begin or end, was stopped,
 /// could not find out, lost lines, or its exit status says something else than its lines. Faults
-/// and hangs that it told stay told.
+/// and hangs that it reported stay reported.
 /// Errors: kNoMeasurement, in the program's own words where it has any.
 Result<void> check_whole(const BurnReport& report, int exit_status, std::string_view complaint);
 

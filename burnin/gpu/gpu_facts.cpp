@@ -115,7 +115,8 @@ Result<Job> prepare(const Profile&, const Parameters&) {
 struct Gpu {
   xml_node xml;
   std::string address;
-  bool again = false;  // it was told before: what it says now counts as well, but it is no other
+  bool again =
+      false;  // it was reported before: what it says now counts as well, but it is no other
   std::string name{};
 };
 
@@ -487,10 +488,10 @@ Printed printed_on(const AgentOutput& read) {
 Result<Printed> read_printed(const Output& output) {
   TRY(const auto read, read_agent_output(kStage, output, kMeasures));
   if (read) return printed_on(*read);
-  const auto said = [&](std::string_view mark) {
-    return std::string{script::said(output, mark).value_or("")};
+  const auto after = [&](std::string_view mark) {
+    return std::string{script::after_mark(output, mark).value_or("")};
   };
-  return Printed{output, said("cupel-fabricmanager: "), said("cupel-fabricmanager-version: ")};
+  return Printed{output, after("cupel-fabricmanager: "), after("cupel-fabricmanager-version: ")};
 }
 
 Result<Findings> parse(const Profile& profile, const Output& from_node) {

@@ -22,7 +22,7 @@ struct Links {
   std::map<std::string, bool, std::less<>> active{};     // by their numbers, each once
   std::optional<double> crc{}, replays{}, recoveries{};  // nothing: no such counter
   std::size_t counted = 0, uncounted = 0;
-  std::string why{};  // nothing is told
+  std::string why{};  // nothing is reported
 };
 
 /// "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)": its UUID.
@@ -65,7 +65,7 @@ constexpr std::array kCounters{
     Counter{"Symbol Errors", nullptr},
 };
 
-/// What stands behind "Link 3: ". Of a link that is told twice the worse counts.
+/// What stands behind "Link 3: ". Of a link that is reported twice the worse counts.
 void read_link(std::string_view link, std::string_view reported, Links& links) {
   constexpr std::size_t kMostLinks = 64;
   const auto colon = reported.find(':');

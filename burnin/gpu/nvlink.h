@@ -9,7 +9,7 @@
 
 namespace cupel::burnin {
 
-/// A GPU of which the driver told, by what other tools call it.
+/// A GPU of which the driver reported, by what other tools call it.
 struct KnownGpu {
   std::string name;     // "gpu3"
   std::string uuid;     // "GPU-..."

@@ -134,7 +134,7 @@ Report report_of(const AgentOutput& output) {
 
 /// Of an earlier version's script: "cupel-status: 0" in front of what stress-ng said.
 int status_of(std::string_view text) {
-  const auto status = script::said_in(text, "cupel-status: ");
+  const auto status = script::after_mark_in(text, "cupel-status: ");
   return status ? number<int>(*status).value_or(-1) : -1;
 }
 
@@ -166,9 +166,9 @@ std::optional<double> tested_kib(const Report& report, const NumaNode& node) {
 }
 
 /// Empty: all that was asked for was in memory, written and compared to the end.
-std::string why_unproven(const Report& report, const NumaNode& node, double wanted) {
+std::string why_unproven(const Report& report, const NumaNode& node, double expected) {
   if (!node.vm) return "stress-ng did not come to its end";
-  auto why = left_undone(*node.vm, "vm", wanted);
+  auto why = left_undone(*node.vm, "vm", expected);
   if (!why.empty()) return why;
   if (node.vm_status != 0) return fmt::format("stress-ng ended with status {}", node.vm_status);
   const auto tested = tested_kib(report, node);
@@ -179,10 +179,10 @@ std::string why_unproven(const Report& report, const NumaNode& node, double want
   return {};
 }
 
-Result<void> check_worked(const Report& report, const CountersOf& counters, double wanted) {
+Result<void> check_worked(const Report& report, const CountersOf& counters, double expected) {
   if (report.nodes.empty()) return nothing_proven("the kernel tells of no NUMA node");
   for (const auto& node : report.nodes) {
-    const auto why = why_unproven(report, node, wanted);
+    const auto why = why_unproven(report, node, expected);
     if (!why.empty()) return nothing_proven(fmt::format("numa{}: {}", node.name, why));
   }
   if (!counters.whole()) return nothing_proven("the node's answer is cut short");
@@ -219,20 +219,20 @@ void add_bandwidth(const NumaNode& node, const std::string& part, Findings& find
 
 Result<Findings> parse(const Profile&, const Output& output) {
   TRY(const auto agent, read_agent_output(kStage, output, kMeasures));
-  const auto wanted = agent ? agent->amount("seconds") : script::asked(output, "seconds");
-  if (!wanted) return nothing_proven("stress-ng was not started: " + script::complaint(output));
+  const auto expected = agent ? agent->amount("seconds") : script::asked(output, "seconds");
+  if (!expected) return nothing_proven("stress-ng was not started: " + script::complaint(output));
   const auto report = agent ? report_of(*agent) : read_report(output.text);
   const auto counters = agent ? CountersOf{*agent} : CountersOf{output.text};
   // A wrong bit is a finding whatever else went wrong.
   if (std::ranges::none_of(report.nodes, &NumaNode::failed)) {
-    TRY(check_worked(report, counters, *wanted));
+    TRY(check_worked(report, counters, *expected));
   }
   Findings findings;
   for (const auto& node : report.nodes) {
     const auto part = "numa" + node.name;
     if (node.vm) {
       const auto lines = std::max<std::size_t>(node.vm->fail_lines, node.failed() ? 1 : 0);
-      if (node.failed() || why_unproven(report, node, *wanted).empty())
+      if (node.failed() || why_unproven(report, node, *expected).empty())
         findings.measurements.push_back(
             {"memory.failures", part, static_cast<double>(lines), "errors"});
     }
@@ -241,7 +241,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
     add_bandwidth(node, part, findings);
   }
   if (counters.whole()) counters.add_memory_errors(findings);
-  std::string binding{script::said(output, "cupel-binding: ").value_or("")};
+  std::string binding{script::after_mark(output, "cupel-binding: ").value_or("")};
   if (agent && agent->notes.contains("binding")) binding = agent->notes.at("binding");
   if (!binding.empty()) findings.facts["memory.binding"] = script::clean(binding);
   return findings;

@@ -72,7 +72,7 @@ std::optional<double> machine_checks(const Sysfs& sysfs) {
   return cpus > 0 ? std::optional{sum} : std::nullopt;
 }
 
-/// What is new of each that both told.
+/// What is new of each that both reported.
 void add_new(std::string_view name, std::string_view unit, const Counts& before,
              const Counts& after, std::string_view source, Findings& findings) {
   for (const auto& [part, count] : after) {

@@ -20,7 +20,7 @@ class CountersOf {
   /// Sections "counters before" and "counters after", of the script of an earlier version.
   explicit CountersOf(std::string_view text);
 
-  /// Both were told to their end.
+  /// Both were reported to their end.
   bool whole() const { return before_.has_value() && after_.has_value(); }
 
   /// "memory.corrected" and "memory.uncorrected", of each DIMM and of the node: what is new. A node

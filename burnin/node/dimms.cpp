@@ -106,8 +106,8 @@ std::string why_no_dimms(std::string_view text) {
       continue;
     }
     const auto why = script::clean(line.substr(kMark.size()));
-    const bool said = why == "not readable" && !last.empty();
-    return said ? why + ": " + script::clean(last) : why;
+    const bool reported = why == "not readable" && !last.empty();
+    return reported ? why + ": " + script::clean(last) : why;
   }
   return "dmidecode lists none";
 }

@@ -10,7 +10,7 @@
 namespace cupel::burnin {
 
 /// Adds each DIMM that is there, and its speed ("dimm.speed", MT/s); empty slots are left aside.
-/// Where it told of none: an Unknown. Pure; lines of other tools in between do not matter.
+/// Where it reported none: an Unknown. Pure; lines of other tools in between do not matter.
 void add_dimms(std::string_view text, Findings& findings);
 
 /// "dimm.speed.below_fastest" (%) of each DIMM whose "dimm.speed" is there: a memory controller

@@ -67,9 +67,9 @@ void add_kernel_messages(std::span<const json::value> rows, const Names& names,
     double all = 0;
     for (const auto& reported : rows) {
       const auto weight = text_at(reported, "weight").value_or("");
-      const bool wanted = row.weight.empty() ? weight != "harmless" : weight == row.weight;
+      const bool selected = row.weight.empty() ? weight != "harmless" : weight == row.weight;
       const auto count = number_at(reported, "count");
-      if (text_at(reported, "class") != row.kind || !wanted || !count || *count < 0) continue;
+      if (text_at(reported, "class") != row.kind || !selected || !count || *count < 0) continue;
       all += *count;
       const auto part = text_at(reported, "part");
       if (!part || part->empty()) continue;

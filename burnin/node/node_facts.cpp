@@ -132,7 +132,7 @@ Result<Findings> read_script_output(const Profile& profile, const Output& output
     return Error{Code::kNoMeasurement,
                  "the node reported nothing of /proc and /sys: " + script::complaint(output)};
   // Half of the error counters would add up to too little.
-  if (!script::said(output, "cupel-all-told"))
+  if (!script::after_mark(output, "cupel-all-told"))
     return Error{Code::kMalformed, "the node's answer is cut short"};
   // The node's own program would have read its files the same way.
   TRY(const auto facts, parse_json(agent::host_parts(tree).object_text()));
@@ -142,7 +142,7 @@ Result<Findings> read_script_output(const Profile& profile, const Output& output
   add_drive_health(output.text, findings);
   add_pauses(output.text, findings);
   note_unread_drives(findings);
-  if (const auto epoch = script::said(output, "cupel-epoch: "))
+  if (const auto epoch = script::after_mark(output, "cupel-epoch: "))
     findings.facts["node.epoch"] = script::clean(*epoch);
   return findings;
 }

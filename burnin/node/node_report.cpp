@@ -40,15 +40,15 @@ std::optional<double> flag_at(const json::value& root, std::string_view path) {
 }
 
 Names::Names(const inventory::Profile& profile, const std::map<std::string, std::string>& places) {
-  std::span<const std::string> wanted;
+  std::span<const std::string> expected;
   for (const auto& parts : profile.parts)
-    if (parts.kind == inventory::PartKind::gpu) wanted = parts.pci;
+    if (parts.kind == inventory::PartKind::gpu) expected = parts.pci;
   bool any = false;
   for (const auto& [part, address] : places) {
     if (!part.starts_with("gpu")) continue;
     renamed_[part] = "gpu at " + address;
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      if (inventory::same_pci(address, wanted[i])) {
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      if (inventory::same_pci(address, expected[i])) {
         renamed_[part] = fmt::format("gpu{}", i);
         any = true;
       }

@@ -208,8 +208,8 @@ void add_gpus(const Samples& samples, const ToolGpus& names, const std::map<int,
   }
 }
 
-/// Of each GPU, how much hotter it is than the median of the others: one that is hot alone is told
-/// apart from a baseboard whose rear row is warmer than its front row.
+/// Of each GPU, how much hotter it is than the median of the others: one that is hot alone is
+/// reported apart from a baseboard whose rear row is warmer than its front row.
 void add_above_neighbours(const std::multimap<double, int>& means, const ToolGpus& names,
                           Findings& findings) {
   constexpr std::size_t kFewest = 4;  // of two or three, none is usual
@@ -255,26 +255,26 @@ void add_steadiness(const Samples& samples, double window, Findings& findings) {
   }
 }
 
-Result<void> check_stress(std::string_view said, int status, double wanted) {
-  auto why = left_undone(read_stress_report(said), "cpu", wanted);
+Result<void> check_stress(std::string_view text, int status, double expected) {
+  auto why = left_undone(read_stress_report(text), "cpu", expected);
   if (why.empty() && status != 0) why = fmt::format("stress-ng ended with exit status {}", status);
   if (!why.empty()) return nothing_proven(std::move(why));
   return ok();
 }
 
 /// "gpu4" as the run numbers its GPUs, by its place.
-std::string part_of(std::string_view said, const ToolGpus& names) {
-  const auto index = said.starts_with("gpu") ? number<int>(said.substr(3)) : std::nullopt;
-  return index ? names.name(*index) : script::clean(said);
+std::string part_of(std::string_view text, const ToolGpus& names) {
+  const auto index = text.starts_with("gpu") ? number<int>(text.substr(3)) : std::nullopt;
+  return index ? names.name(*index) : script::clean(text);
 }
 
 /// Faults that cupel-burn found count by GPU; it must have come to its end, or have found one.
-Result<void> check_burn(std::string_view said, int status, const ToolGpus& names,
+Result<void> check_burn(std::string_view text, int status, const ToolGpus& names,
                         Findings& findings) {
   std::map<std::string, double> faults;
   std::string error;
   bool complete = false;
-  for (const auto line : lines(said)) {
+  for (const auto line : lines(text)) {
     if (!line.starts_with('{')) continue;
     const auto read = parse_json(line);
     if (!read) continue;
@@ -334,8 +334,8 @@ Printed printed_by(const AgentOutput& output, const Profile& profile) {
 Printed printed_by_script(const Output& output, const Profile& profile) {
   Printed printed{.seconds = script::asked(output, "seconds"),
                   .window = script::asked(output, "window"),
-                  .load_name = std::string{script::said(output, "cupel-load: ").value_or("")},
-                  .whole = script::said(output, "cupel-all-told").has_value(),
+                  .load_name = std::string{script::after_mark(output, "cupel-load: ").value_or("")},
+                  .whole = script::after_mark(output, "cupel-all-told").has_value(),
                   .sensors = output.text,
                   .names = ToolGpus{profile, output}};
   for (const auto& section : script::sections(output.text)) {

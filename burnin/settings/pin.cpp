@@ -12,12 +12,12 @@ constexpr int kMostNodes = 1024;
 
 /// Nothing: all of the host's.
 Result<std::optional<int>> numa_node(const Parameters& parameters) {
-  const auto said = text_parameter({&kNumaParameter, 1}, parameters, kNumaParameter.name);
-  if (said == "all") return std::optional<int>{};
-  const auto node = number<int>(trimmed(said));
+  const auto given = text_parameter({&kNumaParameter, 1}, parameters, kNumaParameter.name);
+  if (given == "all") return std::optional<int>{};
+  const auto node = number<int>(trimmed(given));
   if (!node || *node < 0 || *node >= kMostNodes)
     return Error{Code::kInvalid, fmt::format("numa must be all, or a NUMA node's number, not '{}'",
-                                             shortened(printable(said), 40))};
+                                             shortened(printable(given), 40))};
   return node;
 }
 

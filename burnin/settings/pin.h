@@ -9,7 +9,7 @@ namespace cupel::burnin {
 /// What `with:` may say of it.
 inline constexpr ParameterRow kNumaParameter{
     "numa", ParameterRow::Kind::text,
-    "the NUMA node of the host that the tool runs on: 0; where it is not said, all", "all"};
+    "the NUMA node of the host that the tool runs on: 0; where it is not given, all", "all"};
 
 /// Puts it into a stage's order as "numa", where one is asked for. Errors: kInvalid.
 Result<void> ask_numa(const Parameters& parameters, json::object& order);

@@ -63,51 +63,52 @@ constexpr double kLeastWatts = 50, kMostWatts = 3000;
 constexpr int kLeastMegahertz = 100, kMostMegahertz = 5000, kMostMemoryMegahertz = 30'000;
 
 /// As cupel-node knows it, which looks again at each (agent/node/stages/settings_plan.h).
-struct Wish {
+struct SettingRequest {
   std::string name;
   std::string value;  // bounded: letters, digits and commas
 };
 
-bool is_said(const Parameters& parameters, const std::string& name) {
+bool is_parameter_given(const Parameters& parameters, const std::string& name) {
   return parameters.contains(name);
 }
 
-Error out_of_range(std::string_view name, std::string_view wanted, std::string_view said) {
-  return Error{Code::kInvalid, fmt::format("{} must be {}, not '{}'", name, wanted,
-                                           shortened(printable(said), 40))};
+Error out_of_range(std::string_view name, std::string_view expected, std::string_view given) {
+  return Error{Code::kInvalid, fmt::format("{} must be {}, not '{}'", name, expected,
+                                           shortened(printable(given), 40))};
 }
 
 /// One of `known`. Errors: kInvalid.
 Result<void> add_word(const Parameters& parameters, const std::string& name,
-                      std::span<const std::string_view> known, std::vector<Wish>& wishes) {
-  if (!is_said(parameters, name)) return ok();
-  const auto said = text_parameter(kParameters, parameters, name);
-  if (std::ranges::find(known, said) == known.end()) {
+                      std::span<const std::string_view> known,
+                      std::vector<SettingRequest>& requests) {
+  if (!is_parameter_given(parameters, name)) return ok();
+  const auto given = text_parameter(kParameters, parameters, name);
+  if (std::ranges::find(known, given) == known.end()) {
     std::string all;
     for (const auto word : known) all += (all.empty() ? "" : ", ") + std::string{word};
-    return out_of_range(name, (known.size() > 1 ? "one of " : "") + all, said);
+    return out_of_range(name, (known.size() > 1 ? "one of " : "") + all, given);
   }
   const bool switches = name == "numa_balancing";
-  wishes.push_back({name, switches ? (said == "on" ? "1" : "0") : std::string{said}});
+  requests.push_back({name, switches ? (given == "on" ? "1" : "0") : std::string{given}});
   return ok();
 }
 
-Result<void> add_power(const Parameters& parameters, std::vector<Wish>& wishes) {
-  if (!is_said(parameters, "power_limit")) return ok();
-  const auto said = text_parameter(kParameters, parameters, "power_limit");
-  auto text = trimmed(said);
+Result<void> add_power(const Parameters& parameters, std::vector<SettingRequest>& requests) {
+  if (!is_parameter_given(parameters, "power_limit")) return ok();
+  const auto given = text_parameter(kParameters, parameters, "power_limit");
+  auto text = trimmed(given);
   if (text.ends_with('W')) text = trimmed(text.substr(0, text.size() - 1));
   const auto watts = number<int>(text);
   if (!watts || *watts < kLeastWatts || *watts > kMostWatts)
-    return out_of_range("power_limit", fmt::format("{} to {} W", kLeastWatts, kMostWatts), said);
-  wishes.push_back({"power_limit", std::to_string(*watts)});
+    return out_of_range("power_limit", fmt::format("{} to {} W", kLeastWatts, kMostWatts), given);
+  requests.push_back({"power_limit", std::to_string(*watts)});
   return ok();
 }
 
-Result<void> add_clocks(const Parameters& parameters, std::vector<Wish>& wishes) {
-  if (!is_said(parameters, "gpu_clocks")) return ok();
-  const auto said = text_parameter(kParameters, parameters, "gpu_clocks");
-  const auto parts = split(said, ',');
+Result<void> add_clocks(const Parameters& parameters, std::vector<SettingRequest>& requests) {
+  if (!is_parameter_given(parameters, "gpu_clocks")) return ok();
+  const auto given = text_parameter(kParameters, parameters, "gpu_clocks");
+  const auto parts = split(given, ',');
   const auto least = number<int>(trimmed(parts.front())), most = number<int>(trimmed(parts.back()));
   const bool fits = least && most && parts.size() <= 2 && *least >= kLeastMegahertz &&
                     *most <= kMostMegahertz && *least <= *most;
@@ -115,15 +116,16 @@ Result<void> add_clocks(const Parameters& parameters, std::vector<Wish>& wishes)
     return out_of_range("gpu_clocks",
                         fmt::format("one or two clocks of {} to {} MHz, the lower one first",
                                     kLeastMegahertz, kMostMegahertz),
-                        said);
-  wishes.push_back({"gpu_clocks", fmt::format("{},{}", *least, *most)});
+                        given);
+  requests.push_back({"gpu_clocks", fmt::format("{},{}", *least, *most)});
   return ok();
 }
 
-Result<void> add_application_clocks(const Parameters& parameters, std::vector<Wish>& wishes) {
-  if (!is_said(parameters, "app_clocks")) return ok();
-  const auto said = text_parameter(kParameters, parameters, "app_clocks");
-  const auto parts = split(said, ',');
+Result<void> add_application_clocks(const Parameters& parameters,
+                                    std::vector<SettingRequest>& requests) {
+  if (!is_parameter_given(parameters, "app_clocks")) return ok();
+  const auto given = text_parameter(kParameters, parameters, "app_clocks");
+  const auto parts = split(given, ',');
   const auto memory = number<int>(trimmed(parts.front())), sm = number<int>(trimmed(parts.back()));
   const bool fits = parts.size() == 2 && memory && sm && *memory >= kLeastMegahertz &&
                     *memory <= kMostMemoryMegahertz && *sm >= kLeastMegahertz &&
@@ -133,8 +135,8 @@ Result<void> add_application_clocks(const Parameters& parameters, std::vector<Wi
         "app_clocks",
         fmt::format("the memory's clock and the SMs' in MHz, {0} to {1} and {0} to {2}",
                     kLeastMegahertz, kMostMemoryMegahertz, kMostMegahertz),
-        said);
-  wishes.push_back({"app_clocks", fmt::format("{},{}", *memory, *sm)});
+        given);
+  requests.push_back({"app_clocks", fmt::format("{},{}", *memory, *sm)});
   return ok();
 }
 
@@ -143,22 +145,23 @@ Result<seconds> settings_at_most(const Parameters& parameters) {
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  std::vector<Wish> wishes;
-  TRY(add_word(parameters, "persistence", kOnOff, wishes));
-  TRY(add_power(parameters, wishes));
-  TRY(add_clocks(parameters, wishes));
-  TRY(add_application_clocks(parameters, wishes));
-  TRY(add_word(parameters, "ecc", kOnOff, wishes));
-  TRY(add_word(parameters, "mig", kOnOff, wishes));
-  TRY(add_word(parameters, "governor", kGovernors, wishes));
-  TRY(add_word(parameters, "numa_balancing", kOnOff, wishes));
-  TRY(add_word(parameters, "irq_affinity", kLocal, wishes));
+  std::vector<SettingRequest> requests;
+  TRY(add_word(parameters, "persistence", kOnOff, requests));
+  TRY(add_power(parameters, requests));
+  TRY(add_clocks(parameters, requests));
+  TRY(add_application_clocks(parameters, requests));
+  TRY(add_word(parameters, "ecc", kOnOff, requests));
+  TRY(add_word(parameters, "mig", kOnOff, requests));
+  TRY(add_word(parameters, "governor", kGovernors, requests));
+  TRY(add_word(parameters, "numa_balancing", kOnOff, requests));
+  TRY(add_word(parameters, "irq_affinity", kLocal, requests));
   TRY(const auto at_most, settings_at_most(parameters));
-  if (wishes.empty())
+  if (requests.empty())
     return Error{Code::kInvalid,
                  "with: says nothing that is to be set, as power_limit or governor"};
   json::array settings;
-  for (const auto& wish : wishes) settings.push_back({{"name", wish.name}, {"value", wish.value}});
+  for (const auto& request : requests)
+    settings.push_back({{"name", request.name}, {"value", request.value}});
   return agent_job({.stage = "settings",
                     .order = {{"settings", std::move(settings)}, {"at_most", at_most.count()}},
                     .helpful = {"nvidia-smi", "systemctl", "systemd-run"}},
@@ -179,7 +182,7 @@ struct Reported {
 struct ScriptRow {
   std::string_view mark;
   std::string_view did;
-  std::size_t before, wanted, is, why;  // its cells; 0: it has none
+  std::size_t before, expected, is, why;  // its cells; 0: it has none
 };
 constexpr std::array kScriptRows{ScriptRow{"cupel-setting", "set", 3, 4, 5, 6},
                                  ScriptRow{"cupel-held", "held", 0, 3, 4, 0},
@@ -192,12 +195,12 @@ std::optional<SettingLine> script_line(std::string_view line) {
   if (!is_ours) return std::nullopt;
   const auto cell = [&](std::size_t at) { return at == 0 ? "" : script::clean(cells[at]); };
   return SettingLine{std::string{row->did}, script::clean(cells[1]), script::clean(cells[2]),
-                     cell(row->before),     cell(row->wanted),       cell(row->is),
+                     cell(row->before),     cell(row->expected),     cell(row->is),
                      cell(row->why)};
 }
 
 std::optional<std::string> script_word(const Output& output, std::string_view mark) {
-  const auto word = script::said(output, mark);
+  const auto word = script::after_mark(output, mark);
   return word ? std::optional{script::clean(*word)} : std::nullopt;
 }
 
@@ -245,11 +248,11 @@ Result<Findings> parse(const Profile&, const Output& output) {
   std::map<std::string, double, std::less<>> failed;
   for (const auto& line : reported.lines) {
     if (line.did != "set") continue;
-    const bool met = line.wanted == line.is || line.why.starts_with(kInside);
+    const bool met = line.expected == line.is || line.why.starts_with(kInside);
     failed[line.part] += met ? 0 : 1;
     if (!met)
       findings.facts["settings." + line.part] = script::clean(
-          fmt::format("{}: expected {}, is {}; {}", line.key, line.wanted, line.is, line.why));
+          fmt::format("{}: expected {}, is {}; {}", line.key, line.expected, line.is, line.why));
     restarts += line.why == kNeedsRestart ? 1 : 0;
     ++all;
   }
@@ -266,10 +269,10 @@ Result<Findings> parse(const Profile&, const Output& output) {
 double add_lost(const Reported& reported, Findings& findings) {
   double lost = 0;
   for (const auto& line : reported.lines) {
-    if (line.did != "held" || line.wanted == line.is) continue;
+    if (line.did != "held" || line.expected == line.is) continue;
     ++lost;
-    findings.facts["settings.lost." + line.part] =
-        script::clean(fmt::format("{}: was set to {}, and is {}", line.key, line.wanted, line.is));
+    findings.facts["settings.lost." + line.part] = script::clean(
+        fmt::format("{}: was set to {}, and is {}", line.key, line.expected, line.is));
   }
   if (!reported.record->starts_with("before") || reported.record->ends_with("by the run"))
     return lost;

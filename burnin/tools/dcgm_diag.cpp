@@ -19,7 +19,7 @@ constexpr std::string_view kSource = "dcgmi diag", kStage = "dcgm-diag", kTool =
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::size_t kMostResults = 4096;  // of all tests together
 constexpr std::size_t kMostParts = 512;
-constexpr std::size_t kMostWords = 16;  // told in words; the rest is counted
+constexpr std::size_t kMostWords = 16;  // reported in words; the rest is counted
 
 constexpr std::array<std::string_view, 4> kLevels{"1", "2", "3", "4"};
 constexpr std::array kParameters{
@@ -104,7 +104,7 @@ class Reader {
   std::map<std::string, Tally> parts_{};
   Findings findings_{};
   std::size_t results_ = 0;
-  bool lost_ = false;  // more was told than is kept: what is missing is not known
+  bool lost_ = false;  // more was reported than is kept: what is missing is not known
 };
 
 /// DCGM 4 names an entity; 3 a "gpu_id", 2 "gpu_ids" with one in it. Empty: the node.

@@ -62,7 +62,7 @@ struct Burnt {
   double products = 0, errors = 0;
   double in_period = 0;  // it starts to count anew at each of its summaries
   bool died = false, faulty = false;
-  bool uncounted = false;       // its errors were once told in words that are no number
+  bool uncounted = false;       // its errors were once reported in words that are no number
   std::vector<double> rates{};  // Gflop/s, one for each time that products grew
   std::optional<double> celsius{};
 };
@@ -83,7 +83,7 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     const bool apart =
         text[i] == '-' && text[i + 1] == ' ' && i > 0 && (text[i - 1] == ' ' || text[i - 1] == ')');
-    // "-- " is a temperature that nobody told.
+    // "-- " is a temperature that nothing reported.
     if (!apart) continue;
     pieces.push_back(trimmed(text.substr(begin, i - begin)));
     begin = i + 1;

@@ -7,7 +7,7 @@
 namespace cupel::burnin {
 
 /// Of each GPU: `gpuburn.errors`, `gpuburn.died` (its process), `gpuburn.tensor.rate` (or
-/// `.double.`, `.single.`; TFLOP/s, the median of what it told after its first),
+/// `.double.`, `.single.`; TFLOP/s, the median of what it reported after its first),
 /// `gpuburn.temperature` (the highest, C). The exit status is 0 whatever it found. Counts of errors
 /// that became negative are read as what they overflowed from. A GPU that did no product has no
 /// number, whatever the tool calls it. Source: wilicc/gpu-burn gpu_burn-drv.cpp (listenClients);

@@ -34,7 +34,8 @@ struct CollectiveReport {
   std::size_t damaged = 0;                // rows into which something else was written
   bool is_whole = false;                  // the footer came, which every version prints, or JSON
 
-  /// The row of the largest size, the slowest where it was told twice; nullptr if there is none.
+  /// The row of the largest size, the slowest where it was reported twice; nullptr if there is
+  /// none.
   const CollectiveRow* largest() const;
   /// The row of the smallest size that is not nought.
   const CollectiveRow* smallest() const;

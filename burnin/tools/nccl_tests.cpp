@@ -23,7 +23,7 @@ constexpr std::string_view kStage = "nccl-tests";  // and its tool, whichever co
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 
 /// The part that bandwidths belong to: a profile's criterion for "nvlink*" judges those that a run
-/// told, whichever collective it ran.
+/// reported, whichever collective it ran.
 constexpr const char* kPart = "nvlinks";
 
 constexpr std::array<std::string_view, 7> kOperations{
@@ -114,10 +114,10 @@ Error nothing_proven(std::string why) {
 /// The sizes double: the last one lies above half of what was asked for.
 Result<void> check_worked(const CollectiveReport& report, const ToolRun& run) {
   const auto& output = run.output();
-  const auto wanted = run.asked("bytes");
-  if (!wanted) return nothing_proven("it was not started: " + script::complaint(output));
+  const auto expected = run.asked("bytes");
+  if (!expected) return nothing_proven("it was not started: " + script::complaint(output));
   if (report.rows.empty()) {
-    // NCCL's own words stand among its log; a failure is told in one of these two forms.
+    // NCCL's own words stand among its log; a failure is reported in one of these two forms.
     for (const auto line : lines(output.text))
       if (line.contains("failure") || line.contains("Invalid number of GPUs"))
         return nothing_proven(std::string{line});
@@ -127,9 +127,9 @@ Result<void> check_worked(const CollectiveReport& report, const ToolRun& run) {
     return nothing_proven(fmt::format("{} rows of its table are damaged", report.damaged));
   if (const auto size = report.gap())
     return nothing_proven(fmt::format("no row of the size after {}", size_text(*size)));
-  if (report.largest()->bytes <= *wanted / 2)
+  if (report.largest()->bytes <= *expected / 2)
     return nothing_proven(fmt::format("it ended at {} of {}", size_text(report.largest()->bytes),
-                                      size_text(*wanted)));
+                                      size_text(*expected)));
   if (output.exit_status != 0)
     return nothing_proven(fmt::format("it ended with exit status {}", output.exit_status));
   if (!report.is_whole)
@@ -175,7 +175,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   const bool known = std::ranges::find(kOperations, operation) != kOperations.end();
   const bool reported = known && !report.rows.empty() && report.damaged == 0 &&
                         report.largest()->out_of_place.bus.has_value();
-  // Only what was told is judged: without its bandwidth a run must not look like a good one.
+  // Only what was reported is judged: without its bandwidth a run must not look like a good one.
   if (!reported && !found) return nothing_proven("no bus bandwidth of its largest size");
   if (reported) add_times(report, operation, run.note("nvls") == "off", findings);
   run.add_pin(findings);

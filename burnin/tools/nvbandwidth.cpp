@@ -78,7 +78,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
 
 using Row = std::vector<std::string>;
 
-/// One test as JSON or text told it.
+/// One test as JSON or text reported it.
 struct Sourced {
   std::string name{}, status{};
   std::vector<Row> rows{};
@@ -194,8 +194,8 @@ void add_test(const Sourced& reported, const ToolGpus& gpus, Findings& findings)
   add_cells(*test, reported, gpus, findings);
 }
 
-/// Of pairs only those that were told are judged: this says that none is missing, and whose fault
-/// it is where one is. Nothing where not both ways were tried.
+/// Of pairs only those that were reported are judged: this says that none is missing, and whose
+/// fault it is where one is. Nothing where not both ways were tried.
 void add_refused(const ToolGpus& gpus, const std::vector<Sourced>& tests, Findings& findings) {
   Pairs refused;
   for (const auto& asked : kTests) {

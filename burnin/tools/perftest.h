@@ -20,9 +20,9 @@ struct PerftestRow {
   friend bool operator==(const PerftestRow&, const PerftestRow&) = default;
 };
 
-/// One row for each size, the last one told of it: a loop's client and server print theirs into one
-/// another. Units are the header's; "MB/sec" of versions before 4.5 is 2^20 bytes as "MiB/sec" is
-/// (so says its message rate). In JSON the unit is not written: `json_gigabits` says whether
+/// One row for each size, the last one reported of it: a loop's client and server print theirs into
+/// one another. Units are the header's; "MB/sec" of versions before 4.5 is 2^20 bytes as "MiB/sec"
+/// is (so says its message rate). In JSON the unit is not written: `json_gigabits` says whether
 /// --report_gbits was given.
 /// Errors: kNoMeasurement where there is no row; kMalformed where rows have no header.
 /// Source: linux-rdma/perftest src/perftest_parameters.h (RESULT_FMT, REPORT_FMT) and

@@ -33,7 +33,7 @@ std::optional<double> ToolRun::asked(std::string_view what) const {
 
 std::string ToolRun::note(std::string_view what) const {
   if (!agent_)
-    return script::clean(script::said(output_, fmt::format("cupel-{}: ", what)).value_or(""));
+    return script::clean(script::after_mark(output_, fmt::format("cupel-{}: ", what)).value_or(""));
   const auto found = agent_->notes.find(what);
   return found == agent_->notes.end() ? std::string{} : found->second;
 }

@@ -89,7 +89,7 @@ controller::RunFlags flags_of_one_node(const Call& call) {
   return flags;
 }
 
-/// Nothing is void. What failed since, and no stage measures, is said.
+/// Nothing is void. What failed since, and no stage measures, is reported.
 Problem nothing_to_run(const Requalification& all) {
   return {409, "conflict", requalify::plan_text(all.asked, all.known, all.selection)};
 }
@@ -243,8 +243,8 @@ Reply set_locator(RequestHandler& handler, const Call& call) {
   if (!noted) return problem_of(noted.error());
   controller::Connections connections{*inventory, handler.store()};
   const auto bmc = connections.bmc(*node);
-  auto work = [](bmc::Bmc& asked, bool wanted) -> Task<Result<void>> {
-    const auto done = co_await asked.locator.set(wanted, Deadline::in(kLocatorPatience));
+  auto work = [](bmc::Bmc& asked, bool requested) -> Task<Result<void>> {
+    const auto done = co_await asked.locator.set(requested, Deadline::in(kLocatorPatience));
     co_await asked.log_out();
     if (!done) co_return done.error();
     co_return ok();

@@ -29,7 +29,7 @@ class Bell {
 };
 
 /// Where a stream begins: behind `after`; at the end of what is there for "now", and for a stream
-/// of all runs where nothing is said. Errors: kInvalid; kStorage.
+/// of all runs where nothing is given. Errors: kInvalid; kStorage.
 Result<StreamPlace> stream_begin(RequestHandler& handler, engine::RunId run,
                                  std::string_view after);
 

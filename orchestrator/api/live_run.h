@@ -29,7 +29,7 @@ struct RunHead {
 
 RunHead run_head(const boost::json::object& first);
 
-/// What the verdict is about, in one line, for a list; empty where there is nothing to be said.
+/// What the verdict is about, in one line, for a list; empty where there is nothing to be reported.
 std::string cause_line(const burnin::Verdict& verdict);
 
 class LiveRun {
@@ -47,7 +47,7 @@ class LiveRun {
   const engine::FoldedRun& folded() const { return folded_; }
   const RunHead& head() const { return head_; }
   const burnin::Verdict* verdict(std::string_view node) const;
-  /// In one line, for a list; empty where there is nothing to be said.
+  /// In one line, for a list; empty where there is nothing to be reported.
   std::string cause(std::string_view node) const;
   /// SHA-256 of the raw outputs that events name, each with its node.
   const std::map<std::string, std::set<std::string>, std::less<>>& evidence() const {

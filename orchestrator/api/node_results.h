@@ -13,7 +13,7 @@ struct NodeResult {
   engine::RunId run = 0;
   engine::RunId newest = 0;  // of the node; another one than `run` where it judged nothing
   std::string state{};       // "pass", "fail", "inconclusive"; "ended": nothing was judged
-  std::string cause{};       // in one line; empty where there is nothing to be said
+  std::string cause{};       // in one line; empty where there is nothing to be reported
   bool judged = false;       // by a verdict
 };
 

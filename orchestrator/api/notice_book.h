@@ -22,7 +22,7 @@ struct NoticeBook {
   engine::RunId newest = 0;                             // later runs are read from their beginning
   std::map<engine::RunId, std::int64_t> runs{};         // that may go on: the last event read
   std::map<std::string, engine::WallTime> schedules{};  // by name: the last time that was looked at
-  std::set<std::string> approvals{};                    // "12/approve": told, and still waiting
+  std::set<std::string> approvals{};                    // "12/approve": reported, and still waiting
   std::map<std::string, NoticeQueue> queues{};          // by the hook's name
   std::map<std::string, NoticeTally> tallies{};         // likewise
 

@@ -166,7 +166,7 @@ Result<void> Look::read_runs() {
 void Look::read_approvals() {
   const auto status = controller::read_status(handler.shared().state);
   if (!status) return;
-  // A run that nobody drives at the moment has told it already.
+  // A run that nobody drives at the moment has reported it already.
   std::set<std::string> waiting;
   for (const auto& key : book.approvals) {
     const auto run = number<engine::RunId>(std::string_view{key}.substr(0, key.find('/')));

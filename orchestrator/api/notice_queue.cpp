@@ -93,7 +93,7 @@ const NoticeBatch* NoticeQueue::take(const NoticeHook& hook, WallTime now) {
   return &*batch_;
 }
 
-bool NoticeQueue::failed(WallTime now, std::chrono::milliseconds wish, bool lasting) {
+bool NoticeQueue::failed(WallTime now, std::chrono::milliseconds asked_pause, bool lasting) {
   if (!batch_) return false;
   if (lasting || ++batch_->tries >= kMostTries) {
     batch_.reset();
@@ -101,7 +101,8 @@ bool NoticeQueue::failed(WallTime now, std::chrono::milliseconds wish, bool last
   }
   const auto doubled = kFirstPause * (std::int64_t{1} << (batch_->tries - 1));
   const auto pause = std::min<std::chrono::milliseconds>(doubled, kLongestPause);
-  batch_->next = now + std::max(pause, std::min<std::chrono::milliseconds>(wish, kLongestWish));
+  batch_->next =
+      now + std::max(pause, std::min<std::chrono::milliseconds>(asked_pause, kLongestAskedPause));
   return false;
 }
 

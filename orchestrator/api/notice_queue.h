@@ -35,9 +35,9 @@ class NoticeQueue {
   const NoticeBatch* take(const NoticeHook& hook, engine::WallTime now);
 
   void sent() { batch_.reset(); }
-  /// `lasting`: another try would fail in the same way. `wish`: how long the other side wants to be
-  /// left alone. Returns whether the batch was given up.
-  bool failed(engine::WallTime now, std::chrono::milliseconds wish, bool lasting);
+  /// `lasting`: another try would fail in the same way. `asked_pause`: how long the other side
+  /// wants to be left alone. Returns whether the batch was given up.
+  bool failed(engine::WallTime now, std::chrono::milliseconds asked_pause, bool lasting);
 
   /// Notices that are not delivered yet.
   std::size_t size() const { return waiting_.size() + (batch_ ? batch_->notices.size() : 0); }
@@ -50,7 +50,8 @@ class NoticeQueue {
 
   static constexpr std::size_t kMost = 100;
   static constexpr int kMostTries = 10;  // about an hour
-  static constexpr std::chrono::seconds kFirstPause{15}, kLongestPause{900}, kLongestWish{3600};
+  static constexpr std::chrono::seconds kFirstPause{15}, kLongestPause{900},
+      kLongestAskedPause{3600};
 
  private:
   std::deque<Notice> waiting_{};

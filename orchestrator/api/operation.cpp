@@ -15,13 +15,13 @@ namespace {
 /// The values of the template's names; nothing where the path is another one.
 std::optional<std::map<std::string, std::string, std::less<>>> matched(std::string_view form,
                                                                        std::string_view path) {
-  const auto wanted = split(form, '/'), given = split(path, '/');
-  if (wanted.size() != given.size()) return std::nullopt;
+  const auto requested = split(form, '/'), given = split(path, '/');
+  if (requested.size() != given.size()) return std::nullopt;
   std::map<std::string, std::string, std::less<>> values;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].starts_with('{'))
-      values[std::string{wanted[i].substr(1, wanted[i].size() - 2)}] = given[i];
-    else if (wanted[i] != given[i])
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    if (requested[i].starts_with('{'))
+      values[std::string{requested[i].substr(1, requested[i].size() - 2)}] = given[i];
+    else if (requested[i] != given[i])
       return std::nullopt;
   }
   return values;
@@ -93,11 +93,11 @@ std::string Call::body_text(std::string_view name) const {
 
 Route route_of(std::string_view method, std::string_view path) {
   Route route;
-  const auto wanted = method == "HEAD" ? std::string_view{"GET"} : method;
+  const auto requested = method == "HEAD" ? std::string_view{"GET"} : method;
   for (const auto& operation : operations()) {
     auto values = matched(operation.path, path);
     if (!values) continue;
-    if (operation.method == wanted) {
+    if (operation.method == requested) {
       route.operation = &operation;
       route.values = *std::move(values);
       return route;

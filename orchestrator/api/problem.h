@@ -19,7 +19,7 @@ struct Problem {
   std::string code{};    // "not-found": stable
   std::string detail{};  // a sentence
   std::vector<Fault> faults{};
-  std::chrono::seconds retry_after{0};           // 0: not said
+  std::chrono::seconds retry_after{0};           // 0: not given
   std::string allow{};                           // of 405
   std::pair<std::string, std::string> accept{};  // of 415: the field that says what is taken
 };

@@ -177,10 +177,10 @@ Reply list_commands(RequestHandler& handler, const Call& call) {
 Reply read_command(RequestHandler& handler, const Call& call) {
   auto items = command_rows(handler, call);
   if (!items) return problem_of(items.error());
-  const auto wanted = call.integer("command", 0);
+  const auto requested = call.integer("command", 0);
   for (const auto& each : *items)
-    if (each.at("command").to_number<std::int64_t>() == wanted) return json_answer(each);
-  return not_found(fmt::format("run {} has no command {}", call.text("run"), wanted));
+    if (each.at("command").to_number<std::int64_t>() == requested) return json_answer(each);
+  return not_found(fmt::format("run {} has no command {}", call.text("run"), requested));
 }
 
 Reply list_audit(RequestHandler& handler, const Call& call) {

@@ -93,10 +93,10 @@ Reply measurements(RequestHandler& handler, const Call& call, const store::Measu
   json::array items;
   for (const auto& each : *found) {
     const auto node = node_of(each.subject);
-    const bool wanted = (only_node.empty() || node == only_node) &&
-                        (only_stage.empty() || each.stage == only_stage) &&
-                        handler.sees(call, each.run, node);
-    if (!wanted || (skip > 0 && skip-- > 0)) continue;
+    const bool selected = (only_node.empty() || node == only_node) &&
+                          (only_stage.empty() || each.stage == only_stage) &&
+                          handler.sees(call, each.run, node);
+    if (!selected || (skip > 0 && skip-- > 0)) continue;
     if (items.size() == most) return list_answer(std::move(items), std::to_string(first + most));
     items.push_back(measured_row(each, node));
   }
@@ -154,10 +154,10 @@ Reply read_console(RequestHandler& handler, const Call& call) {
   const auto which = call.integer("file", static_cast<std::int64_t>(files.size()));
   if (std::cmp_greater(which, files.size()))
     return not_found(fmt::format("the console of {} has {} files", *node, files.size()));
-  const auto said = read_file(files[static_cast<std::size_t>(which - 1)].file, kLargestConsole);
-  if (!said) return problem_of(said.error());
+  const auto output = read_file(files[static_cast<std::size_t>(which - 1)].file, kLargestConsole);
+  if (!output) return problem_of(output.error());
   // Firmware and iPXE print the URLs that they boot, a kernel its command line.
-  const auto text = store::cut_tickets(*said);
+  const auto text = store::cut_tickets(*output);
   const auto offset =
       std::min<std::size_t>(static_cast<std::size_t>(call.integer("offset", 0)), text.size());
   const auto piece = std::string_view{text}.substr(

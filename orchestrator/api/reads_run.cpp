@@ -150,10 +150,10 @@ void put_begin(RequestHandler& handler, const Call& call, const store::Run& run,
   row["racks"] = std::move(seen);
 }
 
-bool is_wanted(const Call& call, std::string_view rack, std::string_view state) {
-  const auto wanted_rack = call.text("rack"), wanted_state = call.text("state");
-  return (wanted_rack.empty() || wanted_rack == rack) &&
-         (wanted_state.empty() || wanted_state == state) && call.identity.sees_rack(rack);
+bool is_requested(const Call& call, std::string_view rack, std::string_view state) {
+  const auto requested_rack = call.text("rack"), requested_state = call.text("state");
+  return (requested_rack.empty() || requested_rack == rack) &&
+         (requested_state.empty() || requested_state == state) && call.identity.sees_rack(rack);
 }
 
 json::object node_row_of(const LiveRun& live, const std::string& node, const NodePlace& place,
@@ -289,7 +289,7 @@ Reply list_run_nodes(RequestHandler& handler, const Call& call) {
     for (const auto& node : run.head().order) {
       const auto& place = run.head().places.find(node)->second;
       const auto standing = run.standing(node);
-      if (!is_wanted(call, place.rack, standing.state) || (skip > 0 && skip-- > 0)) continue;
+      if (!is_requested(call, place.rack, standing.state) || (skip > 0 && skip-- > 0)) continue;
       if (items.size() == most) return list_answer(std::move(items), std::to_string(first + most));
       auto row = node_row_of(run, node, place, standing);
       const auto words = waiting.find(node);
@@ -317,9 +317,9 @@ Reply list_steps(RequestHandler& handler, const Call& call) {
       const auto& steps = run.folded().state.nodes.find(node)->second.steps;
       for (std::size_t i = 0; i < steps.size(); ++i) {
         const auto& traced = trace.steps[i];
-        const bool wanted =
+        const bool selected =
             traced.moved != nullptr && (only_step.empty() || traced.name == only_step);
-        if (!wanted || (skip > 0 && skip-- > 0)) continue;
+        if (!selected || (skip > 0 && skip-- > 0)) continue;
         if (items.size() == most)
           return list_answer(std::move(items), std::to_string(first + most));
         const auto& step = steps[i];

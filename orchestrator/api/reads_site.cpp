@@ -46,17 +46,18 @@ bool has_text(std::string_view text, std::string_view lower) {
 
 bool is_meant(const Call& call, const inventory::Node& node) {
   const auto rack = call.text("rack"), profile = call.text("profile");
-  const auto wanted = lower_case(call.text("q"));
+  const auto requested = lower_case(call.text("q"));
   return (rack.empty() || node.rack == rack) && (profile.empty() || node.profile == profile) &&
-         (wanted.empty() || has_text(node.name, wanted) || has_text(node.serial, wanted)) &&
+         (requested.empty() || has_text(node.name, requested) ||
+          has_text(node.serial, requested)) &&
          call.identity.sees_rack(node.rack);
 }
 
 /// What of a node's record has the text: serial numbers, models and names of parts.
-void search_record(const record::NodeRecord& record, engine::RunId run, const std::string& wanted,
-                   std::size_t most, json::array& items) {
+void search_record(const record::NodeRecord& record, engine::RunId run,
+                   const std::string& requested, std::size_t most, json::array& items) {
   const auto add = [&](std::string_view kind, const std::string& part, const std::string& text) {
-    if (items.size() >= most || text.empty() || !has_text(text, wanted)) return;
+    if (items.size() >= most || text.empty() || !has_text(text, requested)) return;
     json::object item{
         {"kind", kind}, {"node", record.node}, {"run", run}, {"text", printable(text)}};
     if (!part.empty()) item["part"] = printable(part);
@@ -222,16 +223,16 @@ Reply read_node(RequestHandler& handler, const Call& call) {
 
 Reply search(RequestHandler& handler, const Call& call) {
   const auto inventory = handler.shared().inventory.get();
-  const auto wanted = lower_case(call.text("q"));
-  if (wanted.size() < 2) return invalid("query.q is to have at least 2 characters");
+  const auto requested = lower_case(call.text("q"));
+  if (requested.size() < 2) return invalid("query.q is to have at least 2 characters");
   const auto most = static_cast<std::size_t>(call.integer("limit", 50));
   json::array items;
   bool incomplete = false;
   if (inventory)
     for (const auto& node : inventory->nodes) {
       if (!call.identity.sees_rack(node.rack)) continue;
-      const bool by_name = has_text(node.name, wanted);
-      if (!by_name && !has_text(node.serial, wanted)) continue;
+      const bool by_name = has_text(node.name, requested);
+      if (!by_name && !has_text(node.serial, requested)) continue;
       incomplete = items.size() >= most;
       if (incomplete) break;
       items.push_back({{"kind", by_name ? "node" : "serial"},
@@ -248,7 +249,7 @@ Reply search(RequestHandler& handler, const Call& call) {
     if (incomplete) break;
     ++looked_at;
     const auto record = record::node_record(handler.store(), run, node);
-    if (record) search_record(*record, run, wanted, most, items);
+    if (record) search_record(*record, run, requested, most, items);
   }
   json::object found{{"items", std::move(items)}};
   if (incomplete) found["incomplete"] = true;

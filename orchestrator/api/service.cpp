@@ -114,7 +114,7 @@ struct Service::Impl {
 
   Result<void> open();
   Result<void> open_sockets();
-  SiteFilesRequest wish() const;
+  SiteFilesRequest site_files_request() const;
   void use(const SiteFiles& files);
   Result<void> reload();
   void reload_and_log();
@@ -138,7 +138,7 @@ struct Service::Impl {
   ServiceFront front;
 };
 
-SiteFilesRequest Service::Impl::wish() const {
+SiteFilesRequest Service::Impl::site_files_request() const {
   auto listen = options.listen;
   // A passed socket may be one of TCP.
   if (!options.passed.empty()) listen.emplace_back("127.0.0.1:0");
@@ -155,7 +155,7 @@ void Service::Impl::use(const SiteFiles& files) {
 }
 
 Result<void> Service::Impl::open() {
-  TRY(const auto files, read_site_files(wish()));
+  TRY(const auto files, read_site_files(site_files_request()));
   shared.state = options.state;
   shared.programs = options.programs;
   shared.version = options.version;
@@ -215,7 +215,7 @@ Result<void> Service::Impl::open_sockets() {
 }
 
 Result<void> Service::Impl::reload() {
-  TRY(const auto files, read_site_files(wish()));
+  TRY(const auto files, read_site_files(site_files_request()));
   if (!files.tls.certificate.empty()) {
     TRY(listener.use(files.tls));
   }

@@ -101,18 +101,18 @@ Code code_of(int status) {
 
 /// What the problem says, with each of its errors that its sentence does not have.
 std::string reported_by(const boost::json::value& problem, int status) {
-  constexpr std::size_t kTold = 10;
+  constexpr std::size_t kMostListed = 10;
   auto text = text_at(problem, "detail").value_or(fmt::format("HTTP {}", status));
   const auto* errors = find(problem, "errors");
   if (errors == nullptr || !errors->is_array()) return printable(text);
   const auto& all = errors->get_array();
   const auto sentence = text;
-  for (std::size_t i = 0; i < std::min(kTold, all.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMostListed, all.size()); ++i) {
     const auto what = text_at(all[i], "what").value_or("");
     if (!sentence.contains(what))
       text += fmt::format("; {}: {}", text_at(all[i], "where").value_or(""), what);
   }
-  if (all.size() > kTold) text += fmt::format("; and {} more", all.size() - kTold);
+  if (all.size() > kMostListed) text += fmt::format("; and {} more", all.size() - kMostListed);
   return printable(text);
 }
 

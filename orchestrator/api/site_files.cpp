@@ -94,16 +94,16 @@ Result<std::shared_ptr<const inventory::Inventory>> inventory_in(const std::stri
 
 }  // namespace
 
-Result<SiteFiles> read_site_files(const SiteFilesRequest& wish) {
+Result<SiteFiles> read_site_files(const SiteFilesRequest& request) {
   SiteFiles files;
   Site site;
-  if (!wish.settings.empty()) {
+  if (!request.settings.empty()) {
     std::vector<inventory::Problem> problems;
-    auto settings = read_site_settings(wish.settings, problems);
+    auto settings = read_site_settings(request.settings, problems);
     if (!settings) return all_problems(problems);
     site.settings = *std::move(settings);
   }
-  if (!wish.inventory.empty()) site.settings.inventory = wish.inventory;
+  if (!request.inventory.empty()) site.settings.inventory = request.inventory;
   TRY(files.inventory, inventory_in(site.settings.inventory));
   if (site.settings.oidc) site.oidc_keys = std::make_shared<Replaced<WebKeys>>();
   if (site.settings.oidc && !is_key_address(site.settings.oidc->keys)) {
@@ -112,7 +112,7 @@ Result<SiteFiles> read_site_files(const SiteFilesRequest& wish) {
     TRY(auto keys, within(site.settings.oidc->keys, WebKeys::read(text)));
     site.oidc_keys->put(std::make_shared<const WebKeys>(std::move(keys)));
   }
-  // Who signs for the servers that are asked for keys, and told.
+  // Who signs for the servers that are asked for keys, and reported.
   if (site.settings.oidc && !site.settings.oidc->ca.empty()) {
     TRY(within("oidc.ca", check_ownership(site.settings.oidc->ca)));
   }
@@ -120,12 +120,12 @@ Result<SiteFiles> read_site_files(const SiteFilesRequest& wish) {
     if (!hook.ca.empty()) {
       TRY(within("notices: ca", check_ownership(hook.ca)));
     }
-  auto listen = wish.listen;
+  auto listen = request.listen;
   listen.insert(listen.end(), site.settings.listen.begin(), site.settings.listen.end());
   if (!site.settings.certificate.empty()) {
     TRY(files.tls, certificate_of(site.settings));
   } else if (!listen.empty()) {
-    TRY(files.tls, own_certificate(wish.state, own_names(site.settings, listen)));
+    TRY(files.tls, own_certificate(request.state, own_names(site.settings, listen)));
     TRY(files.fingerprint, certificate_fingerprint(files.tls.certificate));
   }
   site.names = own_names(site.settings, listen);

@@ -23,6 +23,6 @@ struct SiteFilesRequest {
 };
 
 /// Errors: kInvalid, with every problem of the files; kStorage: a certificate could not be kept.
-Result<SiteFiles> read_site_files(const SiteFilesRequest& wish);
+Result<SiteFiles> read_site_files(const SiteFilesRequest& request);
 
 }  // namespace cupel::api

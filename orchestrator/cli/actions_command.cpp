@@ -65,17 +65,17 @@ Task<Result<void>> turn(Connections& connections, const Light& light) {
 }
 
 /// On where somebody has to go, off where we lit one and nobody has to any more. A light that fails
-/// is said, and is no reason to show no list.
+/// is reported, and is no reason to show no list.
 void turn_lights(const Context& context, Connections& connections,
-                 const inventory::Inventory& inventory, const Names& wanted) {
+                 const inventory::Inventory& inventory, const Names& selected) {
   auto lit = lit_before(context);
   std::vector<Light> lights;
   const auto add = [&](const std::string& name, bool on) {
     if (const auto* node = inventory.node(name)) lights.push_back({node, on});
   };
-  for (const auto& name : wanted) add(name, true);
+  for (const auto& name : selected) add(name, true);
   for (const auto& name : lit)
-    if (!wanted.contains(name)) add(name, false);
+    if (!selected.contains(name)) add(name, false);
   const auto verb = [&connections](const Light& light) { return turn(connections, light); };
   auto all = for_each_of<void>(lights, kWidth, verb);
   const auto done = run_to_end(connections.io(), std::move(all));
@@ -95,17 +95,17 @@ void turn_lights(const Context& context, Connections& connections,
   if (!kept) say(stderr, "cupel: {}\n", kept.error().what);
 }
 
-/// Of every inventory once; a light that is wanted for one run is not turned off for another.
+/// Of every inventory once; a light that is needed for one run is not turned off for another.
 void light_the_way(const Context& context, store::Store& store,
                    const std::vector<controller::RunActions>& looked_at) {
-  Names wanted, inventories;
+  Names selected, inventories;
   for (const auto& each : looked_at)
     for (const auto& item : each.actions)
-      if (item.at_the_rack && !item.node.empty()) wanted.insert(item.node);
+      if (item.at_the_rack && !item.node.empty()) selected.insert(item.node);
   for (const auto& each : looked_at) {
     if (!each.planned || !inventories.insert(each.summary.run.inventory_file).second) continue;
     Connections connections{each.planned->inventory, store};
-    turn_lights(context, connections, each.planned->inventory, wanted);
+    turn_lights(context, connections, each.planned->inventory, selected);
   }
 }
 
@@ -128,7 +128,7 @@ Exit print_error_of_plan(const Context& context, const controller::NoPlan& failu
   return print_error(context, std::get<std::vector<inventory::Problem>>(failure));
 }
 
-struct Wish {
+struct ActionsOptions {
   engine::RunId run = 0;
   bool locate = false;
   bool all = false;
@@ -141,8 +141,9 @@ void say_json(const std::vector<report::OperatorAction>& actions, bool rehearsal
 }
 
 /// What the service answers, as the commands of its machine print it.
-Exit actions_there(const Context& context, const api::ServiceClient& client, const Wish& wish) {
-  if (wish.locate)
+Exit actions_there(const Context& context, const api::ServiceClient& client,
+                   const ActionsOptions& options) {
+  if (options.locate)
     return print_error(
         context,
         Error{Code::kInvalid,
@@ -150,8 +151,8 @@ Exit actions_there(const Context& context, const api::ServiceClient& client, con
               "light's button on the page of the service, or name its state folder "
               "there: sudo cupel --state /var/lib/cupel actions --locate"},
         Exit::invalid);
-  const auto answer = client.get(wish.run == 0 ? "/api/v1/actions"
-                                               : fmt::format("/api/v1/actions?run={}", wish.run));
+  const auto answer = client.get(
+      options.run == 0 ? "/api/v1/actions" : fmt::format("/api/v1/actions?run={}", options.run));
   if (!answer) return print_error_of_service(context, answer.error());
   const auto status = client.get("/api/v1/status");
   if (!status) return print_error_of_service(context, status.error());
@@ -162,36 +163,36 @@ Exit actions_there(const Context& context, const api::ServiceClient& client, con
   if (context.json) {
     say_json(all, rehearsal);
   } else if (say("{}", rehearsal ? fmt::format("{}\n", report::kRehearsal) : ""); all.empty()) {
-    say("{}nothing to do\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
+    say("{}nothing to do\n", options.run == 0 ? "" : fmt::format("run {}: ", options.run));
   } else {
-    say_actions({}, all, wish.all);
+    say_actions({}, all, options.all);
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }
 
-Exit actions(Context& context, const Wish& wish) {
+Exit actions(Context& context, const ActionsOptions& options) {
   const auto service = service_to_ask(context);
   if (!service) return print_error(context, service.error(), Exit::invalid);
-  if (*service) return actions_there(context, **service, wish);
+  if (*service) return actions_there(context, **service, options);
   auto opened = store::Store::open(context.state);
   if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   auto& store = **opened;
   Exit exit = Exit::passed;
-  const auto first = meant_run(store, wish.run);
+  const auto first = meant_run(store, options.run);
   if (!first) return print_error(context, first.error(), Exit::invalid);
-  const auto looked_at = controller::run_actions(store, wish.run, wish.locate);
+  const auto looked_at = controller::run_actions(store, options.run, options.locate);
   if (!looked_at) return print_error(context, looked_at.error(), Exit::invalid);
   for (const auto& each : *looked_at)
     if (each.no_plan) exit = print_error_of_plan(context, *each.no_plan);
-  if (wish.locate && exit != Exit::passed) return exit;
+  if (options.locate && exit != Exit::passed) return exit;
   const auto all = controller::walking_list(*looked_at);
-  if (wish.locate) light_the_way(context, store, *looked_at);
+  if (options.locate) light_the_way(context, store, *looked_at);
   if (context.json) {
     say_json(all, !rehearsal_line(context.state).empty());
   } else if (say("{}", rehearsal_line(context.state)); all.empty()) {
-    say("{}nothing to do\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
+    say("{}nothing to do\n", options.run == 0 ? "" : fmt::format("run {}: ", options.run));
   } else {
-    say_actions(*looked_at, all, wish.all);
+    say_actions(*looked_at, all, options.all);
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }
@@ -199,7 +200,7 @@ Exit actions(Context& context, const Wish& wish) {
 }  // namespace
 
 CommandRow actions_command(Context& context) {
-  auto wish = std::make_shared<Wish>();
+  auto options = std::make_shared<ActionsOptions>();
   CommandRow row{"actions", "what an operator has to do: where to go, what to do there"};
   row.footer =
       "Examples: cupel actions\n"
@@ -207,16 +208,16 @@ CommandRow actions_command(Context& context) {
       "          cupel actions --all\n"
       "Exit codes: 0 nothing to do, 1 something to do.";
   row.options = {
-      {"RUN", &wish->run,
+      {"RUN", &options->run,
        "its number [every run that is not over, and of each node the newest run that worked on "
        "it]"},
-      {"--locate", &wish->locate,
+      {"--locate", &options->locate,
        "turn on the identify LEDs of these machines, and turn off those of machines that are done"},
-      {"--all", &wish->all,
+      {"--all", &options->all,
        "one row for each node and part, all of them [equal actions share a row; 20 rows are "
        "shown]"},
       json_flag(context)};
-  row.run = [&context, wish] { return actions(context, *wish); };
+  row.run = [&context, options] { return actions(context, *options); };
   return row;
 }
 

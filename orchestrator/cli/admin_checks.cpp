@@ -61,12 +61,12 @@ constexpr std::uint64_t kFilesOfTheController = 256;
 AdminCheck files_check(std::size_t nodes) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  const auto wanted = kFilesOfTheController + kFilesOfANode * nodes;
+  const auto needed = kFilesOfTheController + kFilesOfANode * nodes;
   const auto found = fmt::format("{} may be open (hard limit {}), {} nodes need about {}",
-                                 limit.rlim_cur, limit.rlim_max, nodes, wanted);
-  if (limit.rlim_cur >= wanted) return fine("open files", found);
+                                 limit.rlim_cur, limit.rlim_max, nodes, needed);
+  if (limit.rlim_cur >= needed) return fine("open files", found);
   return {Level::failure, "open files", found,
-          fmt::format("ulimit -n {}, or LimitNOFILE={} in the unit", wanted, wanted)};
+          fmt::format("ulimit -n {}, or LimitNOFILE={} in the unit", needed, needed)};
 }
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
@@ -90,12 +90,12 @@ AdminCheck disk_check(const fs::path& state, std::size_t nodes) {
     return {Level::failure, "disk", fmt::format("{} cannot be looked at", folder.string()),
             "see the folder's owner and mode"};
   const auto free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_bsize);
-  const auto wanted = kLeastFree + kBytesOfANode * static_cast<double>(nodes) * 10;
+  const auto needed = kLeastFree + kBytesOfANode * static_cast<double>(nodes) * 10;
   const auto found = fmt::format("{} free in {}", gigabytes(free), folder.string());
-  if (free >= wanted) return fine("disk", found);
+  if (free >= needed) return fine("disk", found);
   return {Level::warning, "disk", found,
           fmt::format("{} are enough for ten runs; remove old ones: cupel store prune --keep 20",
-                      gigabytes(wanted))};
+                      gigabytes(needed))};
 }
 
 /// SQLite's WAL needs memory that all processes share, so one machine's disk. Source: SQLite,

@@ -22,7 +22,7 @@ using inventory::SecurityFloor;
 
 constexpr std::size_t kLargestAdvisory = 16u << 20, kMostShown = 20;
 
-struct FloorWish {
+struct FloorOptions {
   std::string file{}, floor{}, out{};
   inventory::FloorChoice choice{};
 };
@@ -71,8 +71,8 @@ std::string first_of(const std::vector<std::string>& all) {
       all.size() > kMostShown ? fmt::format(" and {} more", all.size() - kMostShown) : "");
 }
 
-Result<Taken> take(const FloorWish& wish) {
-  const auto& component = wish.choice.component;
+Result<Taken> take(const FloorOptions& options) {
+  const auto& component = options.choice.component;
   if (!component.empty() && inventory::floor_component(component) == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& each : inventory::floor_components()) names.push_back(each.name);
@@ -80,16 +80,16 @@ Result<Taken> take(const FloorWish& wish) {
                                              fmt::join(names, ", "))};
   }
   // Each kind of BMC has versions of its own.
-  if ((component == "bmc" || component == "bios") && wish.choice.models.empty())
+  if ((component == "bmc" || component == "bios") && options.choice.models.empty())
     return Error{Code::kInvalid,
                  fmt::format("--component {0} needs --model with a pattern of its model, such as "
                              "--model 'iLO 6'",
                              component)};
-  TRY(const auto text, read_trusted_file(wish.file, kLargestAdvisory));
+  TRY(const auto text, read_trusted_file(options.file, kLargestAdvisory));
   auto advisory = inventory::parse_csaf(text);
-  if (!advisory) return std::move(advisory).error().within(printable(wish.file));
+  if (!advisory) return std::move(advisory).error().within(printable(options.file));
   Taken taken{.advisory = *std::move(advisory)};
-  taken.import = inventory::floor_rows(taken.advisory, wish.choice);
+  taken.import = inventory::floor_rows(taken.advisory, options.choice);
   if (!taken.import.rows.empty() || !taken.import.unfixed.empty()) return taken;
   std::string why = "it names no fixed version";
   if (!taken.import.left_out.empty())
@@ -100,7 +100,7 @@ Result<Taken> take(const FloorWish& wish) {
   else if (!taken.advisory.without_fix.empty())
     why = fmt::format("it names no fixed version of {}", first_of(taken.advisory.without_fix));
   return Error{Code::kInvalid,
-               fmt::format("{}: nothing to take in: {}", printable(wish.file), why)};
+               fmt::format("{}: nothing to take in: {}", printable(options.file), why)};
 }
 
 /// What a person needs to know beside the rows.
@@ -119,10 +119,10 @@ boost::json::array texts(const std::vector<std::string>& all) {
   return boost::json::array(all.begin(), all.end());
 }
 
-Exit take_in(const Context& context, const FloorWish& wish) {
-  auto taken = take(wish);
+Exit take_in(const Context& context, const FloorOptions& options) {
+  auto taken = take(options);
   if (!taken) return print_error(context, taken.error(), Exit::invalid);
-  TRY(auto floor, floor_or_exit(context, wish.floor));
+  TRY(auto floor, floor_or_exit(context, options.floor));
   const auto merge = inventory::merged(std::move(floor), taken->import);
   auto& left_out = taken->import.left_out;
   left_out.insert(left_out.end(), merge.left_out.begin(), merge.left_out.end());
@@ -132,16 +132,16 @@ Exit take_in(const Context& context, const FloorWish& wish) {
   if (!inventory::parse_floor(yaml, "the raised floor", problems))
     return print_error(context, problems);
   // One that a site has written is not lost to the shipped one.
-  if (!wish.out.empty() && wish.out != wish.floor && is_there(wish.out))
+  if (!options.out.empty() && options.out != options.floor && is_there(options.out))
     return print_error(
         context,
         Error{Code::kConflict,
               fmt::format("there is a file {} already: to raise the floor in it, name "
                           "the same file with --floor and --out",
-                          printable(wish.out))},
+                          printable(options.out))},
         Exit::invalid);
-  if (!wish.out.empty()) {
-    const auto written = write_file(wish.out, yaml, kReadableByAll);
+  if (!options.out.empty()) {
+    const auto written = write_file(options.out, yaml, kReadableByAll);
     if (!written) return print_error(context, written.error(), Exit::unfinished);
   }
   if (context.json) {
@@ -154,29 +154,29 @@ Exit take_in(const Context& context, const FloorWish& wish) {
                                         {"floor", to_json(merge.floor.rows)}}));
     return Exit::passed;
   }
-  say_taken(wish.out.empty() ? stderr : stdout, *taken, merge);
-  if (wish.out.empty()) say("{}", yaml);
+  say_taken(options.out.empty() ? stderr : stdout, *taken, merge);
+  if (options.out.empty()) say("{}", yaml);
   return Exit::passed;
 }
 
 CommandRow import_row(Context& context) {
-  auto wish = std::make_shared<FloorWish>();
+  auto options = std::make_shared<FloorOptions>();
   CommandRow row{"import", "raise the floor by an advisory, a CSAF 2.0 file"};
-  row.options = {{"FILE", &wish->file, "the advisory, as its vendor publishes it", kRequired},
-                 {"--floor", &wish->floor, "the floor that is raised [the shipped one]"},
-                 {"--out", &wish->out, "write the raised floor to this file [print it]"},
-                 {"--component", &wish->choice.component,
+  row.options = {{"FILE", &options->file, "the advisory, as its vendor publishes it", kRequired},
+                 {"--floor", &options->floor, "the floor that is raised [the shipped one]"},
+                 {"--out", &options->out, "write the raised floor to this file [print it]"},
+                 {"--component", &options->choice.component,
                   "what its products are: driver, connectx, bmc, ... [as their names say]"},
                  {"--product",
-                  &wish->choice.product,
+                  &options->choice.product,
                   "a pattern of the products that are meant, such as '*iDRAC9*' [all]",
                   {.needs = {"--component"}}},
                  {"--model",
-                  &wish->choice.models,
+                  &options->choice.models,
                   "a pattern of the part's model that the rows are for [any]",
                   {.repeatable = true, .needs = {"--component"}}},
                  json_flag(context)};
-  row.run = [&context, wish] { return take_in(context, *wish); };
+  row.run = [&context, options] { return take_in(context, *options); };
   return row;
 }
 

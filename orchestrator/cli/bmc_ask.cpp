@@ -42,7 +42,7 @@ class Page {
     std::fflush(stdout);
   }
 
-  /// Whatever is left: those that were not asked, and all of it where equal ones are told once.
+  /// Whatever is left: those that were not asked, and all of it where equal ones are reported once.
   Exit finish() {
     bool all = true;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {

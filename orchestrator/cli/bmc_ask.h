@@ -11,7 +11,7 @@ namespace cupel::cli {
 
 using controller::Connections;
 
-/// What was said on the command line of `bmc` itself.
+/// What was given on the command line of `bmc` itself.
 struct BmcAsked {
   std::string inventory = default_inventory();
   std::string nodes{};
@@ -49,7 +49,7 @@ OrExit<Reach> reach(const BmcCommand& command);
 Result<std::chrono::seconds> patience_of(const BmcAsked& asked);
 
 /// Whether what acts on a whole BMC ("reset", "ac-cycle") may, where that serves other nodes too.
-/// Errors: kInvalid, with their names, unless --shared was said.
+/// Errors: kInvalid, with their names, unless --shared was given.
 Result<void> may_act_on_bmc(const inventory::Inventory& inventory, const inventory::Node& node,
                             std::string_view act, bool shared);
 
@@ -59,7 +59,7 @@ void add_whereabouts(Answer& answer, bmc::Memory& memory, const inventory::Node&
 
 /// A short answer that a protocol gave: "text", {"word": value, "by": "ipmi"}.
 template <class Value>
-Answer said(std::string text, std::string_view word, Value&& value, bmc::Protocol by) {
+Answer answer_of_bmc(std::string text, std::string_view word, Value&& value, bmc::Protocol by) {
   Answer answer{std::move(text), {}};
   answer.object[word] = std::forward<Value>(value);
   answer.object["by"] = to_string(by);
@@ -72,7 +72,7 @@ Result<bmc::Seconds> time_of(std::string_view text, bmc::Seconds now);
 /// "2026-11-21 10:00:00"; "unknown" where it is not reported.
 std::string text_of(std::optional<bmc::Seconds> time);
 
-/// A URL that a BMC can be told: http, https, nfs or cifs. Errors: kInvalid.
+/// A URL that a BMC can be given: http, https, nfs or cifs. Errors: kInvalid.
 Result<std::string> url_of(const std::string& text);
 
 // The commands of `bmc`, each of one file.

@@ -10,7 +10,7 @@ namespace cupel::cli {
 namespace {
 
 using inventory::Node;
-using Wanted = std::vector<std::pair<std::string, std::string>>;
+using Assignments = std::vector<std::pair<std::string, std::string>>;
 
 struct Bios {
   std::string what = "get";
@@ -77,11 +77,11 @@ std::optional<bmc::BiosValue> fitted(const bmc::BiosValue& like, const std::stri
   return typed;
 }
 
-Result<bmc::BiosValues> typed(const Wanted& wanted, const bmc::BiosValues& current) {
+Result<bmc::BiosValues> typed(const Assignments& requested, const bmc::BiosValues& current) {
   const auto known = names_of(current);
   bmc::BiosValues values;
   std::string wrong;
-  for (const auto& [name, word] : wanted) {
+  for (const auto& [name, word] : requested) {
     const auto like = current.find(name);
     if (like == current.end()) {
       wrong += (wrong.empty() ? "" : "; ") + ("there is no BIOS attribute '" + name + "'") +
@@ -99,9 +99,9 @@ Result<bmc::BiosValues> typed(const Wanted& wanted, const bmc::BiosValues& curre
   return values;
 }
 
-Task<Result<Answer>> stage(bmc::Bmc& bmc, const Wanted& wanted, Deadline deadline) {
+Task<Result<Answer>> stage(bmc::Bmc& bmc, const Assignments& requested, Deadline deadline) {
   CO_TRY(const auto bios, co_await bmc.bios.read(deadline));
-  CO_TRY(const auto values, typed(wanted, bios.current));
+  CO_TRY(const auto values, typed(requested, bios.current));
   const bool same = std::ranges::all_of(values, [&](const auto& each) {
     return bios.current.at(each.first) == each.second && !bios.pending.contains(each.first);
   });
@@ -120,21 +120,21 @@ Exit bios(const BmcCommand& command, const Bios& asked) {
     return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
       return read_bios(bmc, asked.words, deadline);
     });
-  Wanted wanted;
+  Assignments requested;
   for (const auto& word : asked.words) {
     const auto equals = word.find('=');
     if (equals == 0 || equals == word.npos)
       return print_error(command.context,
                          Error{Code::kInvalid, "bios set takes NAME=VALUE, not '" + word + "'"},
                          Exit::invalid);
-    wanted.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+    requested.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
-  if (wanted.empty())
+  if (requested.empty())
     return print_error(command.context,
                        Error{Code::kInvalid, "bios set what? NAME=VALUE, as bios get prints them"},
                        Exit::invalid);
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
-    return stage(bmc, wanted, deadline);
+    return stage(bmc, requested, deadline);
   });
 }
 
@@ -143,7 +143,7 @@ Exit bios(const BmcCommand& command, const Bios& asked) {
 CommandRow bmc_bios_command(const BmcCommand& command) {
   auto asked = std::make_shared<Bios>();
   CommandRow row{"bios", "read BIOS settings, or stage them"};
-  row.options = {{"WHAT", &asked->what, "get (if not said), set", {.among = {"get", "set"}}},
+  row.options = {{"WHAT", &asked->what, "get (if not given), set", {.among = {"get", "set"}}},
                  {"NAMES", &asked->words, "of get: attributes; of set: NAME=VALUE"}};
   row.run = [command, asked] { return bios(command, *asked); };
   return row;

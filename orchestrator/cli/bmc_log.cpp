@@ -52,7 +52,7 @@ Task<Result<Answer>> read_log(bmc::Bmc& bmc, std::optional<bmc::Seconds> since, 
   for (const auto& each : log.unknown)
     text += fmt::format("\n  unknown: {}: {} ({})", printable(each.fact), printable(each.why),
                         printable(each.source));
-  auto answer = said(std::move(text), "entries", std::move(all), log.by);
+  auto answer = answer_of_bmc(std::move(text), "entries", std::move(all), log.by);
   answer.object["cut"] = log.cut;
   answer.object["newest_missing"] = log.newest_missing;
   answer.object["unknown"] = record::to_json(log.unknown);
@@ -61,7 +61,7 @@ Task<Result<Answer>> read_log(bmc::Bmc& bmc, std::optional<bmc::Seconds> since, 
 
 Task<Result<Answer>> clear_log(bmc::Bmc& bmc, Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.log.clear(deadline));
-  co_return said("event log cleared", "cleared", true, by);
+  co_return answer_of_bmc("event log cleared", "cleared", true, by);
 }
 
 Exit log(const BmcCommand& command, const Log& asked) {
@@ -124,7 +124,7 @@ std::vector<CommandRow> bmc_log_commands(const BmcCommand& command) {
   auto asked = std::make_shared<Log>();
   CommandRow log_row{"log", "the event log, oldest first; or clear it"};
   log_row.options = {
-      {"WHAT", &asked->what, "show (if not said), clear", {.among = {"show", "clear"}}},
+      {"WHAT", &asked->what, "show (if not given), clear", {.among = {"show", "clear"}}},
       {"--since", &asked->since, "a time in UTC (2026-11-21T10:00:00Z) or an age (2h)"},
       {"--last",
        &asked->last,

@@ -39,7 +39,7 @@ Task<Result<Answer>> read_power(bmc::Bmc& bmc, std::string suffix, Deadline dead
                                 std::optional<bmc::Protocol> by = {}) {
   CO_TRY(const auto state, co_await bmc.power.state(deadline));
   const std::string word{to_string(state.value)};
-  co_return said(word + suffix, "power", word, by.value_or(state.by));
+  co_return answer_of_bmc(word + suffix, "power", word, by.value_or(state.by));
 }
 
 // Reading it once more costs a request, and says what is, and who says so.
@@ -90,7 +90,7 @@ Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
   co_return begun("the BMC restarts; the machine stays as it is", "reset_bmc", true, asked);
 }
 
-/// A machine whose firmware is being written keeps its power, and its BMC, unless told otherwise.
+/// A machine whose firmware is being written keeps its power, and its BMC, unless asked otherwise.
 Result<void> may_change_power(Connections& connections, const Node& node, bool despite_update) {
   const auto now = seconds_now();
   const auto held = store::power_is_held(connections.store(), node, now);
@@ -151,7 +151,7 @@ std::string text_of_boot(const bmc::BootOverride& boot) {
 }
 
 Answer reported(const bmc::BootOverride& boot, bmc::Protocol by) {
-  auto answer = said(text_of_boot(boot), "boot", to_string(boot.target), by);
+  auto answer = answer_of_bmc(text_of_boot(boot), "boot", to_string(boot.target), by);
   answer.object["once"] = boot.once;
   if (!boot.uri.empty()) answer.object["uri"] = bmc::without_credentials(boot.uri);
   return answer;
@@ -163,13 +163,13 @@ Task<Result<Answer>> read_boot(bmc::Bmc& bmc, Deadline deadline) {
 }
 
 /// The disc first: an override to a drive that is empty would boot something else.
-Task<Result<Answer>> set_boot(bmc::Bmc& bmc, bmc::BootOverride wanted, std::string disc,
+Task<Result<Answer>> set_boot(bmc::Bmc& bmc, bmc::BootOverride requested, std::string disc,
                               Deadline deadline) {
   if (!disc.empty()) {
     CO_TRY(co_await bmc.media.insert(disc, deadline));
   }
-  CO_TRY(const auto by, co_await bmc.boot.set(wanted, deadline));
-  co_return reported(wanted, by);
+  CO_TRY(const auto by, co_await bmc.boot.set(requested, deadline));
+  co_return reported(requested, by);
 }
 
 Exit cycle_ac(const BmcCommand& command, const Whole& whole) {
@@ -197,8 +197,8 @@ Exit boot(const BmcCommand& command, const Boot& asked) {
     return ask(command, [](bmc::Bmc& bmc, const Node&, Deadline deadline) {
       return read_boot(bmc, deadline);
     });
-  bmc::BootOverride wanted{.target = *target, .once = !asked.keep};
-  if (*target == BootTarget::none) wanted.once = false;
+  bmc::BootOverride requested{.target = *target, .once = !asked.keep};
+  if (*target == BootTarget::none) requested.once = false;
   std::string disc;
   if (!asked.url.empty()) {
     const auto url = url_of(asked.url);
@@ -208,21 +208,22 @@ Exit boot(const BmcCommand& command, const Boot& asked) {
       return print_error(command.context,
                          Error{Code::kInvalid, "only boot http and boot cd take a URL"},
                          Exit::invalid);
-    (from_disc ? disc : wanted.uri) = *url;
+    (from_disc ? disc : requested.uri) = *url;
   }
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
-    return set_boot(bmc, wanted, disc, deadline);
+    return set_boot(bmc, requested, disc, deadline);
   });
 }
 
 Task<Result<Answer>> read_light(bmc::Bmc& bmc, Deadline deadline) {
   CO_TRY(const auto on, co_await bmc.locator.read(deadline));
-  co_return said(on.value ? "locator light on" : "locator light off", "locate", on.value, on.by);
+  co_return answer_of_bmc(on.value ? "locator light on" : "locator light off", "locate", on.value,
+                          on.by);
 }
 
 Task<Result<Answer>> switch_light(bmc::Bmc& bmc, bool on, Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.locator.set(on, deadline));
-  co_return said(on ? "locator light on" : "locator light off", "locate", on, by);
+  co_return answer_of_bmc(on ? "locator light on" : "locator light off", "locate", on, by);
 }
 
 Exit locate(const BmcCommand& command, const std::string& what) {

@@ -82,7 +82,8 @@ Task<Result<Answer>> read_firmware(bmc::Bmc& bmc, Deadline deadline) {
   std::vector<Row> rows{{"component", "version", "source"}};
   for (const auto& part : firmware.value) rows.push_back({part.name, part.firmware, part.source});
   const auto count = fmt::format("{} components\n", firmware.value.size());
-  co_return said(count + table(rows), "firmware", record::to_json(firmware.value), firmware.by);
+  co_return answer_of_bmc(count + table(rows), "firmware", record::to_json(firmware.value),
+                          firmware.by);
 }
 
 /// "multipart, simple; at most 250000000 bytes; at work with /redfish/v1/TaskService/Tasks/7"
@@ -99,7 +100,7 @@ std::string one_line(const bmc::UpdateService& service) {
 
 Task<Result<Answer>> read_update_service(bmc::Bmc& bmc, Deadline deadline) {
   CO_TRY(const auto service, co_await bmc.update.service(deadline));
-  auto answer = said(one_line(service), "enabled", service.enabled, service.by);
+  auto answer = answer_of_bmc(one_line(service), "enabled", service.enabled, service.by);
   answer.object["ways"] = boost::json::value_from(service.ways);
   answer.object["busy"] = boost::json::value_from(service.busy);
   if (service.most_bytes > 0) answer.object["most_bytes"] = service.most_bytes;
@@ -148,9 +149,9 @@ Task<Result<Answer>> read_sensors(bmc::Bmc& bmc, Deadline deadline) {
     all.push_back(object_of(sensor));
   }
   const auto watts = seen.watts ? plain(*seen.watts) + " W" : "power draw unknown";
-  auto answer = said(fmt::format("{}, {} sensors\n{}{}", watts, seen.sensors.size(), table(rows),
-                                 unknowns(seen.unknown)),
-                     "sensors", std::move(all), seen.by);
+  auto answer = answer_of_bmc(fmt::format("{}, {} sensors\n{}{}", watts, seen.sensors.size(),
+                                          table(rows), unknowns(seen.unknown)),
+                              "sensors", std::move(all), seen.by);
   if (seen.watts) answer.object["watts"] = *seen.watts;
   answer.object["unknown"] = record::to_json(seen.unknown);
   co_return answer;
@@ -171,7 +172,7 @@ Task<Result<Answer>> read_accounts(bmc::Bmc& bmc, Deadline deadline) {
                    {"source", account.source}});
   }
   const auto count = fmt::format("{} accounts\n", accounts.value.size());
-  co_return said(count + table(rows), "accounts", std::move(all), accounts.by);
+  co_return answer_of_bmc(count + table(rows), "accounts", std::move(all), accounts.by);
 }
 
 CommandRow row_of(const BmcCommand& command, std::string_view name, std::string_view summary,

@@ -43,12 +43,12 @@ Task<Result<Answer>> list_media(bmc::Bmc& bmc, Deadline deadline) {
 Task<Result<Answer>> insert(bmc::Bmc& bmc, std::string url, Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.media.insert(url, deadline));
   const auto shown = bmc::without_credentials(url);
-  co_return said("inserted " + shown, "inserted", shown, by);
+  co_return answer_of_bmc("inserted " + shown, "inserted", shown, by);
 }
 
 Task<Result<Answer>> eject(bmc::Bmc& bmc, Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.media.eject(deadline));
-  co_return said("nothing inserted", "inserted", nullptr, by);
+  co_return answer_of_bmc("nothing inserted", "inserted", nullptr, by);
 }
 
 Exit media(const BmcCommand& command, const Words& asked) {
@@ -76,13 +76,14 @@ Task<Result<Answer>> list_services(bmc::Bmc& bmc, Deadline deadline) {
     all.push_back({{"name", service.name}, {"enabled", service.enabled}, {"port", service.port}});
   }
   const auto count = fmt::format("{} services\n", services.value.size());
-  co_return said(count + table(rows), "services", std::move(all), services.by);
+  co_return answer_of_bmc(count + table(rows), "services", std::move(all), services.by);
 }
 
 Task<Result<Answer>> switch_service(bmc::Bmc& bmc, std::string name, bool enabled,
                                     Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.manager.enable_service(name, enabled, deadline));
-  co_return said(printable(name) + (enabled ? " enabled" : " disabled"), "enabled", enabled, by);
+  co_return answer_of_bmc(printable(name) + (enabled ? " enabled" : " disabled"), "enabled",
+                          enabled, by);
 }
 
 Exit services(const BmcCommand& command, const Words& asked) {
@@ -110,11 +111,11 @@ Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline dead
   CO_TRY(const auto clock, co_await bmc.manager.clock(deadline));
   const auto ahead = clock.ahead.count();
   const auto* side = ahead < 0 ? "behind" : "ahead of";
-  auto answer = said(fmt::format("{}{} UTC, {} {} ours{}{}", before, text_of(clock.time),
-                                 rough(ahead < 0 ? -ahead : ahead), side,
-                                 clock.ntp_servers.empty() ? "" : ", NTP from ",
-                                 printable(joined(clock.ntp_servers))),
-                     "time", text_of(clock.time), clock.by);
+  auto answer = answer_of_bmc(fmt::format("{}{} UTC, {} {} ours{}{}", before, text_of(clock.time),
+                                          rough(ahead < 0 ? -ahead : ahead), side,
+                                          clock.ntp_servers.empty() ? "" : ", NTP from ",
+                                          printable(joined(clock.ntp_servers))),
+                              "time", text_of(clock.time), clock.by);
   answer.object["ahead_seconds"] = ahead;
   answer.object["reported"] = clock.reported;
   answer.object["ntp_servers"] = boost::json::value_from(clock.ntp_servers);
@@ -143,14 +144,14 @@ std::vector<CommandRow> bmc_settings_commands(const BmcCommand& command) {
   CommandRow media_row{"media", "virtual discs: list, insert, eject"};
   media_row.options = {{"WHAT",
                         &disc->what,
-                        "list (if not said), insert, eject",
+                        "list (if not given), insert, eject",
                         {.among = {"list", "insert", "eject"}}},
                        {"URL", &disc->value, "of the image to insert"}};
   media_row.run = [command, disc] { return media(command, *disc); };
   CommandRow services_row{"services", "the network services of the BMC"};
   services_row.options = {{"WHAT",
                            &service->what,
-                           "enable, disable; list them if not said",
+                           "enable, disable; list them if not given",
                            {.among = {"enable", "disable"}}},
                           {"NAME", &service->value, "HTTPS, SSH, IPMI, ..."}};
   services_row.run = [command, service] { return services(command, *service); };

@@ -132,12 +132,12 @@ Result<std::vector<RackRun>> racks_in(const boost::json::value& answer, const fs
 }
 
 /// The last of what a rack's process has printed.
-double speed_in(std::string_view printed, double wanted) {
+double speed_in(std::string_view printed, double requested) {
   const auto at = printed.find("{\"speed\":");
-  if (at == printed.npos) return wanted;
+  if (at == printed.npos) return requested;
   boost::system::error_code failure;
   const auto value = boost::json::parse(printed.substr(at), failure);
-  return failure ? wanted : value.as_object().at("speed").to_number<double>();
+  return failure ? requested : value.as_object().at("speed").to_number<double>();
 }
 
 /// `cupel run`, as a person would start it.
@@ -286,7 +286,7 @@ class Rehearsal {
       CO_TRY(add_rehearsal_images(options_.programs, run.folder));
     }
     CO_TRY(co_await run_controller(run, options_.speed));
-    // Where this machine could not keep up, the rack's time went slower than it was told.
+    // Where this machine could not keep up, the rack's time went slower than asked.
     run.speed = speed_in(rack.stop(), options_.speed);
     CO_TRY(run.nodes, summaries(run));
     co_return true;

@@ -234,7 +234,7 @@ std::optional<Error> meant_elsewhere(const Context& context, const CommandRow* c
                   name, socket)};
 }
 
-/// A pipe whose reader has gone has had what it wanted; anything else has lost output.
+/// A pipe whose reader has gone has had what it needed; anything else has lost output.
 bool output_was_lost() {
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0) return false;

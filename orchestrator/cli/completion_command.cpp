@@ -1,5 +1,5 @@
 // Shell completion, made from the commands themselves, so that it cannot fall behind them. Names of
-// nodes, playbooks, runs and racks are asked of cupel when they are wanted.
+// nodes, playbooks, runs and racks are asked of cupel when they are needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string values_of(const OptionRow& option) {
   return fmt::format("{}", fmt::join(option.rules.among, " "));
 }
 
-/// What a shell is told of one command.
+/// What a shell is reported of one command.
 struct CommandWords {
   std::string path;                                            // "cupel bmc"
   std::string words;                                           // its subcommands and options
@@ -255,9 +255,9 @@ void print_names(const Context& context, const std::string& kind) {
   if (kind == "runs") names = run_numbers(context);
   if (kind == "playbooks") names = shipped_names("playbooks");
   if (kind == "racks") names = shipped_names("rehearsal/racks");
-  std::size_t said = 0;
+  std::size_t count = 0;
   for (const auto& name : names)
-    if (is_plain(name) && said++ < kMostWords) say("{}\n", name);
+    if (is_plain(name) && count++ < kMostWords) say("{}\n", name);
 }
 
 }  // namespace

@@ -29,23 +29,24 @@ struct ComplianceOptions {
   std::string check{};
 };
 
-OrExit<compliance::Answers> answers_or_exit(const Context& context, const ComplianceOptions& wish) {
+OrExit<compliance::Answers> answers_or_exit(const Context& context,
+                                            const ComplianceOptions& options) {
   std::vector<inventory::Problem> problems;
-  const auto list = compliance::load_list(wish.against, problems);
+  const auto list = compliance::load_list(options.against, problems);
   if (!list) return print_error(context, problems);
-  TRY(const auto inventory, inventory_or_exit(context, wish.inventory));
-  const auto nodes =
-      inventory::select(inventory, wish.nodes, inventory::RackScope::all(), nodes_of_run(context));
+  TRY(const auto inventory, inventory_or_exit(context, options.inventory));
+  const auto nodes = inventory::select(inventory, options.nodes, inventory::RackScope::all(),
+                                       nodes_of_run(context));
   if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   std::set<std::string, std::less<>> names;
   for (const auto* node : *nodes) names.insert(node->name);
   const auto store = store::Store::open(context.state);
   if (!store) return print_error(context, store.error(), Exit::unfinished);
-  if (wish.run != 0) {
-    const auto run = (*store)->run(wish.run);
+  if (options.run != 0) {
+    const auto run = (*store)->run(options.run);
     if (!run) return print_error(context, run.error(), Exit::invalid);
   }
-  const auto evidence = compliance::read_evidence(**store, names, wish.run);
+  const auto evidence = compliance::read_evidence(**store, names, options.run);
   if (!evidence) return print_error(context, evidence.error(), Exit::unfinished);
   auto answers = compliance::answer(*list, *evidence);
   answers.site = inventory.site;
@@ -53,16 +54,16 @@ OrExit<compliance::Answers> answers_or_exit(const Context& context, const Compli
   return answers;
 }
 
-Exit answer(const Context& context, const ComplianceOptions& wish) {
-  TRY(const auto answers, answers_or_exit(context, wish));
-  if (!wish.html.empty()) {
+Exit answer(const Context& context, const ComplianceOptions& options) {
+  TRY(const auto answers, answers_or_exit(context, options));
+  if (!options.html.empty()) {
     const auto page = compliance::to_html(answers, report::utc(report::wall_now()));
-    const auto written = write_file(wish.html, page, kReadableByAll);
+    const auto written = write_file(options.html, page, kReadableByAll);
     if (!written) return print_error(context, written.error(), Exit::unfinished);
   }
   if (context.json)
     say("{}\n", boost::json::serialize(compliance::to_json(answers)));
-  else if (wish.markdown)
+  else if (options.markdown)
     say("{}", compliance::to_markdown(answers));
   else
     say("{}", compliance::to_text(answers));
@@ -106,10 +107,10 @@ Exit check_list(const Context& context, const std::string& file) {
   return Exit::passed;
 }
 
-Exit comply(const Context& context, const ComplianceOptions& wish) {
-  if (wish.lists) return list_lists(context);
-  if (!wish.check.empty()) return check_list(context, wish.check);
-  if (!wish.against.empty()) return answer(context, wish);
+Exit comply(const Context& context, const ComplianceOptions& options) {
+  if (options.lists) return list_lists(context);
+  if (!options.check.empty()) return check_list(context, options.check);
+  if (!options.against.empty()) return answer(context, options);
   return print_error(
       context,
       Error{Code::kInvalid, fmt::format("against which list? --against {}, or a file of your own",
@@ -120,7 +121,7 @@ Exit comply(const Context& context, const ComplianceOptions& wish) {
 }  // namespace
 
 CommandRow compliance_command(Context& context) {
-  auto wish = std::make_shared<ComplianceOptions>();
+  auto options = std::make_shared<ComplianceOptions>();
   CommandRow row{"compliance", "what buyers demand, answered by what runs have shown"};
   row.footer =
       "Examples: cupel compliance --against nvidia-ai-clouds-2.4\n"
@@ -130,31 +131,34 @@ CommandRow compliance_command(Context& context) {
       "            run yet, 2 the input is wrong, 3 the store could not be read.";
   row.options = {
       {"--against",
-       &wish->against,
+       &options->against,
        "a list by its name, or a file of your own",
        {.only_one_of = "what to do"}},
-      {"--list", &wish->lists, "the lists that are part of cupel", {.only_one_of = "what to do"}},
+      {"--list",
+       &options->lists,
+       "the lists that are part of cupel",
+       {.only_one_of = "what to do"}},
       {"--check",
-       &wish->check,
+       &options->check,
        "list all errors in a list of your own",
        {.only_one_of = "what to do"}},
-      {"--nodes", &wish->nodes, "as with run --nodes [all]", {.needs = {"--against"}}},
+      {"--nodes", &options->nodes, "as with run --nodes [all]", {.needs = {"--against"}}},
       {"--run",
-       &wish->run,
+       &options->run,
        "what this run has shown [the newest 50 of each node]",
        {.needs = {"--against"}}},
-      {"-i,--inventory", &wish->inventory,
+      {"-i,--inventory", &options->inventory,
        "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--html",
-       &wish->html,
+       &options->html,
        "write a page for buyers to this file, too",
        {.needs = {"--against"}}},
       {"--markdown",
-       &wish->markdown,
+       &options->markdown,
        "print Markdown",
        {.excludes = {"--json"}, .needs = {"--against"}}},
       json_flag(context)};
-  row.run = [&context, wish] { return comply(context, *wish); };
+  row.run = [&context, options] { return comply(context, *options); };
   return row;
 }
 

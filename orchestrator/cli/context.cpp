@@ -29,8 +29,8 @@ constexpr std::size_t kLargestInventory = 64u << 20;  // as load_inventory() rea
 std::string as_one_line(std::string_view text) {
   std::string one;
   for (const auto line : lines(text))
-    if (const auto said = printable(trimmed(line)); !said.empty())
-      one += (one.empty() ? "" : "; ") + said;
+    if (const auto output = printable(trimmed(line)); !output.empty())
+      one += (one.empty() ? "" : "; ") + output;
   return one;
 }
 

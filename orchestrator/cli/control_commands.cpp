@@ -55,7 +55,7 @@ Result<std::vector<std::string>> steps_of(const store::Store& store, engine::Run
   return summary.steps;
 }
 
-/// Node and step are ones that the run has. Where only one was told it may be either, except that
+/// Node and step are ones that the run has. Where only one was given it may be either, except that
 /// `retry` and `skip` need a node.
 Result<void> check(const store::Store& store, const store::Run& run, const Command& command) {
   const auto has = [](const std::vector<std::string>& all, const std::string& one) {
@@ -63,7 +63,7 @@ Result<void> check(const store::Store& store, const store::Run& run, const Comma
   };
   if (!has(run.nodes, command.node)) return unknown("node", command.node, run.id, run.nodes);
   TRY(const auto steps, steps_of(store, run.id));
-  // A run that has not begun has told nobody its steps.
+  // A run that has not begun has not reported its steps.
   if (!steps.empty() && !has(steps, command.step))
     return unknown("step", command.step, run.id, steps);
   if (command.text.size() > kLongestReason)
@@ -74,8 +74,8 @@ Result<void> check(const store::Store& store, const store::Run& run, const Comma
 bool over(RunPhase phase) { return phase == RunPhase::ended || phase == RunPhase::cancelled; }
 
 /// `answer`: "accepted", "waiting".
-Exit said(const Context& context, const Command& command, std::string_view answer,
-          std::string_view what) {
+Exit print_answer(const Context& context, const Command& command, std::string_view answer,
+                  std::string_view what) {
   if (context.json) {
     boost::json::object object{{"run", command.run},
                                {"asked", to_string(command.kind)},
@@ -109,10 +109,10 @@ Result<report::Leftovers> leftovers(const store::Store& store, engine::RunId run
   return report::leftovers(events);
 }
 
-/// It is over; and what is still set on its nodes is said.
+/// It is over; and what is still set on its nodes is reported.
 Exit ended(const Context& context, const store::Store& store, const Command& command) {
-  const auto exit = said(context, command, "accepted",
-                         " is cancelled" + report::still_drained(store, command.run));
+  const auto exit = print_answer(context, command, "accepted",
+                                 " is cancelled" + report::still_drained(store, command.run));
   const auto left = leftovers(store, command.run);
   if (!left) return print_error(context, left.error(), Exit::unfinished);
   if (left->set.empty()) return exit;
@@ -127,8 +127,8 @@ Exit ended(const Context& context, const store::Store& store, const Command& com
 }
 
 /// What the run left on its nodes is ended, and what it set there put back, by going on with it:
-/// the first thing that it does is to take the cancellation. False, and the reason was said, where
-/// it cannot go on.
+/// the first thing that it does is to take the cancellation. False, and the reason was reported,
+/// where it cannot go on.
 bool end_its_jobs(Context& context, const store::Store& store, engine::RunId id) {
   const auto run = store.run(id);
   if (!run) return false;
@@ -241,14 +241,14 @@ Exit answered(const Context& context, const Command& command, const Result<Answe
   const auto what = words_of(command);
   switch (answer->kind) {
     case Answer::Kind::accepted:
-      return said(context, command, "accepted", fmt::format(": {}: accepted", what));
+      return print_answer(context, command, "accepted", fmt::format(": {}: accepted", what));
     case Answer::Kind::refused:
       return print_error(context,
                          Error{Code::kInvalid, fmt::format("run {}: {} is refused: {}", command.run,
                                                            what, answer->why)},
                          Exit::invalid);
     case Answer::Kind::gone:
-      return said(
+      return print_answer(
           context, command, "waiting",
           fmt::format(": {} is asked for. No controller drives the run: it is done when the "
                       "run goes on (cupel resume {})",

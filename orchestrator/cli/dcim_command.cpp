@@ -57,21 +57,23 @@ struct Base {
 
 /// What is written by hand: everything but the nodes. It becomes an inventory of ours, with its
 /// commands that fetch secrets.
-OrExit<Base> base_or_exit(const Context& context, const ImportOptions& wish) {
-  auto text = read_trusted_file(wish.base, kLargestDcimFile);
+OrExit<Base> base_or_exit(const Context& context, const ImportOptions& options) {
+  auto text = read_trusted_file(options.base, kLargestDcimFile);
   if (!text) return print_error(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
-  const auto document = inventory::parse_yaml(*text, wish.base.string(), problems);
+  const auto document = inventory::parse_yaml(*text, options.base.string(), problems);
   if (document && document->root.entry("nodes") != nullptr)
-    problems.push_back({{wish.base.string(), document->root.entry("nodes")->line,
+    problems.push_back({{options.base.string(), document->root.entry("nodes")->line,
                          document->root.entry("nodes")->column},
                         "nodes come from NetBox: leave nodes out of the file that --base names"});
   // Paths in it are relative to the inventory that it becomes.
   std::error_code unknown;
-  const auto here = fs::weakly_canonical(fs::absolute(wish.base, unknown).parent_path(), unknown);
-  const auto there = fs::weakly_canonical(fs::absolute(wish.out, unknown).parent_path(), unknown);
+  const auto here =
+      fs::weakly_canonical(fs::absolute(options.base, unknown).parent_path(), unknown);
+  const auto there =
+      fs::weakly_canonical(fs::absolute(options.out, unknown).parent_path(), unknown);
   if (here != there)
-    problems.push_back({{wish.base.string(), 0, 0},
+    problems.push_back({{options.base.string(), 0, 0},
                         "--base and --out are to be in one folder: paths in the file are relative "
                         "to it"});
   if (!problems.empty()) return print_error(context, problems);
@@ -79,27 +81,27 @@ OrExit<Base> base_or_exit(const Context& context, const ImportOptions& wish) {
 }
 
 /// What stands there now; empty: no file. Errors: kConflict: somebody has changed it by hand.
-Result<std::string> standing_text(const ImportOptions& wish) {
+Result<std::string> standing_text(const ImportOptions& options) {
   std::error_code failed;
-  if (!fs::exists(wish.out, failed) && !failed) return std::string{};
-  TRY(const auto text, read_file(wish.out, kLargestDcimFile));
-  const auto lock = read_lock(wish.out);
+  if (!fs::exists(options.out, failed) && !failed) return std::string{};
+  TRY(const auto text, read_file(options.out, kLargestDcimFile));
+  const auto lock = read_lock(options.out);
   const bool ours = lock && text_at(*lock, "sha256") == sha256_hex(text);
-  if (ours || wish.overwrite) return text;
+  if (ours || options.overwrite) return text;
   return Error{Code::kConflict,
                fmt::format("{} is not as the last import left it: move what was written by hand "
                            "into {}, or replace the file with --overwrite",
-                           printable(wish.out.string()), printable(wish.base.string()))};
+                           printable(options.out.string()), printable(options.base.string()))};
 }
 
-std::string lock_text(const ImportOptions& wish, const Imported& all, const std::string& text) {
+std::string lock_text(const ImportOptions& options, const Imported& all, const std::string& text) {
   json::object devices;
   for (const auto& device : all.devices)
     devices[valid_utf8(device.name)] =
         json::object{{"id", device.id}, {"updated", printable(device.updated)}};
-  json::array filters(wish.filters.begin(), wish.filters.end());
+  json::array filters(options.filters.begin(), options.filters.end());
   return json::serialize(json::object{{"schema", kLockSchema},
-                                      {"server", wish.server.url},
+                                      {"server", options.server.url},
                                       {"product", to_string(all.server.product)},
                                       {"version", all.server.version},
                                       {"filters", std::move(filters)},
@@ -109,35 +111,35 @@ std::string lock_text(const ImportOptions& wish, const Imported& all, const std:
          "\n";
 }
 
-Exit say_import(const Context& context, const ImportOptions& wish, const Imported& all,
+Exit say_import(const Context& context, const ImportOptions& options, const Imported& all,
                 const std::vector<std::string>& changes) {
   if (context.json) {
     say("{}\n",
         json::serialize(json::object{{"product", to_string(all.server.product)},
                                      {"version", all.server.version},
                                      {"devices", all.devices.size()},
-                                     {"written", !wish.checks},
+                                     {"written", !options.checks},
                                      {"changes", json::array(changes.begin(), changes.end())}}));
   } else {
     for (const auto& line : changes) say("{}\n", printable(line));
     say("{} {}: {} devices; {}{}\n", to_string(all.server.product), all.server.version,
-        all.devices.size(), printable(wish.out.string()),
-        changes.empty() ? " is as they are"
-        : wish.checks   ? " would change so"
-                        : " is written");
+        all.devices.size(), printable(options.out.string()),
+        changes.empty()  ? " is as they are"
+        : options.checks ? " would change so"
+                         : " is written");
   }
-  return wish.checks && !changes.empty() ? Exit::failed : Exit::passed;
+  return options.checks && !changes.empty() ? Exit::failed : Exit::passed;
 }
 
-Exit import_inventory(const Context& context, const ImportOptions& wish) {
-  auto client = client_of(wish.server);
+Exit import_inventory(const Context& context, const ImportOptions& options) {
+  auto client = client_of(options.server);
   if (!client) return print_error(context, client.error(), Exit::invalid);
-  auto filters = pairs_of(wish.filters, "--filter");
+  auto filters = pairs_of(options.filters, "--filter");
   if (!filters) return print_error(context, filters.error(), Exit::invalid);
-  const auto profiles = pairs_of(wish.profiles, "--profile");
+  const auto profiles = pairs_of(options.profiles, "--profile");
   if (!profiles) return print_error(context, profiles.error(), Exit::invalid);
-  TRY(const auto base, base_or_exit(context, wish));
-  const auto before = standing_text(wish);
+  TRY(const auto base, base_or_exit(context, options));
+  const auto before = standing_text(options);
   if (!before) return print_error(context, before.error(), Exit::invalid);
   asio::io_context io{1};
   auto reading = read_all(*std::move(client), *std::move(filters), Deadline::in(kDcimPatience));
@@ -148,41 +150,41 @@ Exit import_inventory(const Context& context, const ImportOptions& wish) {
   const auto made = dcim::inventory_text(all->devices, all->racks, rules);
   if (!made.faults.empty()) {
     std::vector<inventory::Problem> problems;
-    for (const auto& fault : made.faults) problems.push_back({{wish.server.url, 0, 0}, fault});
+    for (const auto& fault : made.faults) problems.push_back({{options.server.url, 0, 0}, fault});
     return print_error(context, problems);
   }
   auto text = base.text;
   if (!text.ends_with('\n')) text += '\n';
   text += fmt::format("# From {} at {}: each import writes it anew.\n",
-                      to_string(all->server.product), wish.server.url);
+                      to_string(all->server.product), options.server.url);
   text += made.text;
   std::error_code unknown;
-  const auto folder = fs::absolute(wish.out, unknown).parent_path();
-  const auto checked = inventory::parse_inventory(text, wish.out.string(), folder);
+  const auto folder = fs::absolute(options.out, unknown).parent_path();
+  const auto checked = inventory::parse_inventory(text, options.out.string(), folder);
   if (!checked.problems.empty()) return print_error(context, checked.problems);
   const auto changes = dcim::changed_lines(*before, text);
-  if (!wish.checks) {
+  if (!options.checks) {
     // Reading NetBox takes its time, and editors are quick.
-    const auto now = standing_text(wish);
+    const auto now = standing_text(options);
     if (!now) return print_error(context, now.error(), Exit::invalid);
     if (*now != *before)
       return print_error(
           context,
           Error{Code::kConflict, fmt::format("{} was changed meanwhile: import again",
-                                             printable(wish.out.string()))},
+                                             printable(options.out.string()))},
           Exit::invalid);
-    const auto written = write_file(wish.out, text);
+    const auto written = write_file(options.out, text);
     if (!written) return print_error(context, written.error(), Exit::unfinished);
-    const auto locked = write_file(lock_of(wish.out), lock_text(wish, *all, text));
+    const auto locked = write_file(lock_of(options.out), lock_text(options, *all, text));
     if (!locked) return print_error(context, locked.error(), Exit::unfinished);
   }
-  return say_import(context, wish, *all, changes);
+  return say_import(context, options, *all, changes);
 }
 
 }  // namespace
 
 CommandRow import_row(Context& context) {
-  auto wish = std::make_shared<ImportOptions>();
+  auto options = std::make_shared<ImportOptions>();
   CommandRow netbox{"netbox", "writes an inventory from NetBox or Nautobot"};
   netbox.footer =
       "Example: cupel inventory import netbox --url https://netbox.example.com --token file:token "
@@ -191,22 +193,22 @@ CommandRow import_row(Context& context) {
       "wrong,\n"
       "            3 NetBox could not be read.";
   netbox.options = joined<OptionRow>(
-      {options_of(wish->server),
-       {{"--base", &wish->base, "what is written by hand: site, defaults, slurm; no nodes",
+      {options_of(options->server),
+       {{"--base", &options->base, "what is written by hand: site, defaults, slurm; no nodes",
          kRequired},
-        {"--out", &wish->out, "the inventory that is written, in the same folder", kRequired},
+        {"--out", &options->out, "the inventory that is written, in the same folder", kRequired},
         {"--filter",
-         &wish->filters,
+         &options->filters,
          "of the list of devices, as the API has it [all]",
          {.repeatable = true, .placeholder = "NAME=VALUE"}},
         {"--profile",
-         &wish->profiles,
+         &options->profiles,
          "which profile a device type has",
          {.repeatable = true, .placeholder = "TYPE=PROFILE"}},
-        {"--check", &wish->checks, "only say what would change"},
-        {"--overwrite", &wish->overwrite, "replace a file that was changed by hand"},
+        {"--check", &options->checks, "only say what would change"},
+        {"--overwrite", &options->overwrite, "replace a file that was changed by hand"},
         json_flag(context)}});
-  netbox.run = [&context, wish] { return import_inventory(context, *wish); };
+  netbox.run = [&context, options] { return import_inventory(context, *options); };
   CommandRow row{"import", "an inventory from where the site keeps its machines"};
   row.subcommands = {netbox};
   return row;

@@ -42,7 +42,7 @@ Result<std::map<std::string, std::string>> serials_of(const store::Store& store)
   return serials;
 }
 
-struct Wanted {
+struct ExpectedNode {
   std::string id{};
   dcim::NodeResult result{};
   std::map<std::string, dcim::SeenCable> cables{};  // by HCA
@@ -55,13 +55,13 @@ std::set<std::string, std::less<>> names_of(const std::vector<const inventory::N
 }
 
 /// By node, of those that the lock names.
-OrExit<std::map<std::string, Wanted>> wanted_or_exit(const Context& context,
-                                                     const ExportOptions& wish) {
-  TRY(const auto inventory, inventory_or_exit(context, wish.inventory));
-  const auto nodes =
-      inventory::select(inventory, wish.nodes, inventory::RackScope::all(), nodes_of_run(context));
+OrExit<std::map<std::string, ExpectedNode>> expected_or_exit(const Context& context,
+                                                             const ExportOptions& options) {
+  TRY(const auto inventory, inventory_or_exit(context, options.inventory));
+  const auto nodes = inventory::select(inventory, options.nodes, inventory::RackScope::all(),
+                                       nodes_of_run(context));
   if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
-  const auto lock = read_lock(wish.inventory);
+  const auto lock = read_lock(options.inventory);
   if (!lock)
     return print_error(
         context,
@@ -83,7 +83,7 @@ OrExit<std::map<std::string, Wanted>> wanted_or_exit(const Context& context,
   if (!serials) return print_error(context, serials.error(), Exit::unfinished);
   auto cables = seen_cables(**store, names_of(*nodes));
   if (!cables) return print_error(context, cables.error(), Exit::unfinished);
-  std::map<std::string, Wanted> wanted;
+  std::map<std::string, ExpectedNode> expected;
   const auto* devices = find(*lock, "devices");
   const auto* by_name = devices == nullptr ? nullptr : devices->if_object();
   for (const auto* node : *nodes) {
@@ -95,9 +95,9 @@ OrExit<std::map<std::string, Wanted>> wanted_or_exit(const Context& context,
           Error{Code::kInvalid,
                 fmt::format("{} is no device of NetBox by {}: import again, or leave "
                             "it out of NODES",
-                            node->name, lock_of(wish.inventory).string())},
+                            node->name, lock_of(options.inventory).string())},
           Exit::invalid);
-    auto& one = wanted[node->name];
+    auto& one = expected[node->name];
     one.id = id;
     if (const auto verdict = known->verdicts.find(node->name); verdict != known->verdicts.end())
       one.result = {verdict->second.run, verdict->second.state, verdict->second.cause};
@@ -106,14 +106,15 @@ OrExit<std::map<std::string, Wanted>> wanted_or_exit(const Context& context,
     if (const auto seen = cables->find(node->name); seen != cables->end())
       one.cables = std::move(seen->second);
   }
-  return wanted;
+  return expected;
 }
 
-Task<Result<bool>> has_entry(dcim::Client& client, const Wanted& wanted, Deadline deadline) {
-  const auto mark = dcim::journal_mark(wanted.result.run);
+Task<Result<bool>> has_entry(dcim::Client& client, const ExpectedNode& expected,
+                             Deadline deadline) {
+  const auto mark = dcim::journal_mark(expected.result.run);
   CO_TRY(const auto entries, co_await client.first("/api/extras/journal-entries/",
                                                    {{"assigned_object_type", "dcim.device"},
-                                                    {"assigned_object_id", wanted.id}},
+                                                    {"assigned_object_id", expected.id}},
                                                    deadline));
   co_return std::ranges::any_of(entries, [&](const json::object& entry) {
     return text_at(json::value(entry), "comments").value_or("").starts_with(mark);
@@ -145,26 +146,27 @@ struct Changes {
   std::vector<dcim::CableChange> cables{};
 };
 
-std::vector<dcim::DeviceCables> cables_of(const std::map<std::string, Wanted>& wanted) {
+std::vector<dcim::DeviceCables> cables_of(const std::map<std::string, ExpectedNode>& expected) {
   std::vector<dcim::DeviceCables> cables;
-  for (const auto& [node, one] : wanted)
+  for (const auto& [node, one] : expected)
     if (!one.cables.empty()) cables.push_back({one.id, node, one.cables});
   return cables;
 }
 
 /// What would change. `ports`: what NetBox calls them. Errors: kConflict: a device has another name
 /// than its node.
-Task<Result<Changes>> changes_for(dcim::Client& client, std::map<std::string, Wanted> wanted,
+Task<Result<Changes>> changes_for(dcim::Client& client,
+                                  std::map<std::string, ExpectedNode> expected,
                                   dcim::ChangeRules rules, std::map<std::string, std::string> ports,
                                   Deadline deadline) {
   CO_TRY(const auto server, co_await client.status(deadline));
   if (server.product != dcim::Product::netbox)
     co_return Error{Code::kUnsupported, "results go back to NetBox alone: Nautobot is only read"};
   std::vector<std::string> ids;
-  for (const auto& [node, one] : wanted) ids.push_back(one.id);
+  for (const auto& [node, one] : expected) ids.push_back(one.id);
   CO_TRY(const auto devices, co_await devices_of(client, std::move(ids), deadline));
   Changes changes;
-  for (const auto& [node, one] : wanted) {
+  for (const auto& [node, one] : expected) {
     const auto device = devices.find(one.id);
     const auto name = device == devices.end() ? "gone" : printable(device->second.name);
     if (name != node)
@@ -176,7 +178,7 @@ Task<Result<Changes>> changes_for(dcim::Client& client, std::map<std::string, Wa
     }
     changes.devices.push_back(dcim::change_of(device->second, one.result, rules, entered));
   }
-  auto seen = cables_of(wanted);
+  auto seen = cables_of(expected);
   CO_TRY(changes.cables,
          co_await dcim::read_cable_changes(client, std::move(seen), std::move(ports), deadline));
   co_return changes;
@@ -237,7 +239,7 @@ std::string counted(std::size_t devices, std::size_t cables) {
 }
 
 /// Whether a person at a terminal wants it.
-bool is_wanted(const std::string& counted, const std::string& url) {
+bool is_requested(const std::string& counted, const std::string& url) {
   if (::isatty(STDIN_FILENO) == 0) return false;
   say("write this to {} of {}? [y/N] ", counted, printable(url));
   std::fflush(stdout);
@@ -266,15 +268,15 @@ Task<Result<void>> write_all(dcim::Client& client, Changes changes) {
   co_return ok();
 }
 
-Exit export_results(const Context& context, const ExportOptions& wish) {
-  auto client = client_of(wish.server);
+Exit export_results(const Context& context, const ExportOptions& options) {
+  auto client = client_of(options.server);
   if (!client) return print_error(context, client.error(), Exit::invalid);
-  const auto ports = pairs_of(wish.ports, "--interface");
+  const auto ports = pairs_of(options.ports, "--interface");
   if (!ports) return print_error(context, ports.error(), Exit::invalid);
-  TRY(auto wanted, wanted_or_exit(context, wish));
+  TRY(auto expected, expected_or_exit(context, options));
   asio::io_context io{1};
-  auto looking = changes_for(*client, std::move(wanted), wish.rules, {ports->begin(), ports->end()},
-                             Deadline::in(kDcimPatience));
+  auto looking = changes_for(*client, std::move(expected), options.rules,
+                             {ports->begin(), ports->end()}, Deadline::in(kDcimPatience));
   const auto changes = run_to_end(io, std::move(looking));
   if (!changes) return print_error(context, changes.error(), Exit::unfinished);
   const auto devices = static_cast<std::size_t>(std::ranges::count_if(changes->devices, is_change));
@@ -292,7 +294,7 @@ Exit export_results(const Context& context, const ExportOptions& wish) {
     if (!context.json) say("NetBox has it so already\n");
     return Exit::passed;
   }
-  if (!wish.yes && (context.json || !is_wanted(count, wish.server.url))) {
+  if (!options.yes && (context.json || !is_requested(count, options.server.url))) {
     if (!context.json) say("nothing was written; --yes writes it\n");
     return Exit::failed;
   }
@@ -306,7 +308,7 @@ Exit export_results(const Context& context, const ExportOptions& wish) {
 }  // namespace
 
 CommandRow export_command(Context& context) {
-  auto wish = std::make_shared<ExportOptions>();
+  auto options = std::make_shared<ExportOptions>();
   CommandRow netbox{"netbox",
                     "writes results back: status, serial number, a journal entry, cables"};
   netbox.footer =
@@ -314,20 +316,20 @@ CommandRow export_command(Context& context) {
       "Exit codes: 0 written, or nothing to write, 1 not written: without a yes, 2 the input is\n"
       "            wrong, 3 NetBox could not be read or written.";
   netbox.options = joined<OptionRow>(
-      {{{"NODES", &wish->nodes, "as with run --nodes [all]"},
-        {"-i,--inventory", &wish->inventory,
+      {{{"NODES", &options->nodes, "as with run --nodes [all]"},
+        {"-i,--inventory", &options->inventory,
          "that was imported [$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}},
-       options_of(wish->server),
-       {{"--passed", &wish->rules.passed, "status of devices whose node passed [active]"},
-        {"--failed", &wish->rules.failed, "status of devices whose node failed [failed]"},
-        {"--serials", &wish->rules.serials, "write serial numbers that differ, too"},
+       options_of(options->server),
+       {{"--passed", &options->rules.passed, "status of devices whose node passed [active]"},
+        {"--failed", &options->rules.failed, "status of devices whose node failed [failed]"},
+        {"--serials", &options->rules.serials, "write serial numbers that differ, too"},
         {"--interface",
-         &wish->ports,
+         &options->ports,
          "what NetBox calls the interface of an HCA, such as mlx5_0=ib0 [its own name]",
          {.repeatable = true, .placeholder = "HCA=NAME"}},
-        {"--yes", &wish->yes, "do not ask"},
+        {"--yes", &options->yes, "do not ask"},
         json_flag(context)}});
-  netbox.run = [&context, wish] { return export_results(context, *wish); };
+  netbox.run = [&context, options] { return export_results(context, *options); };
   CommandRow row{"export", "results to where the site keeps its machines"};
   row.subcommands = {netbox};
   return row;

@@ -22,19 +22,19 @@ std::vector<OptionRow> options_of(DcimOptions& server) {
           {"--ca", &server.ca, "PEM file of the authority of its certificate [the system's]"}};
 }
 
-Result<dcim::Client> client_of(const DcimOptions& wish) {
-  if (const auto fault = inventory::fault_in_server_url(wish.url, false))
+Result<dcim::Client> client_of(const DcimOptions& options) {
+  if (const auto fault = inventory::fault_in_server_url(options.url, false))
     return Error{Code::kInvalid, "--url " + *fault};
   std::error_code unknown;
-  const auto token = inventory::secret_of(wish.token, fs::current_path(unknown));
+  const auto token = inventory::secret_of(options.token, fs::current_path(unknown));
   if (!token) return Error{Code::kInvalid, "--token " + std::string{inventory::kSecretForm}};
   if (token->kind == inventory::SecretRef::Kind::file) {
     TRY(inventory::check_secret_file(token->where));
   }
-  TRY(check_ca_file(wish.ca));
-  auto url = wish.url;
+  TRY(check_ca_file(options.ca));
+  auto url = options.url;
   while (url.ends_with('/')) url.pop_back();
-  return dcim::Client{std::move(url), wish.ca, *token};
+  return dcim::Client{std::move(url), options.ca, *token};
 }
 
 Result<dcim::Filters> pairs_of(const std::vector<std::string>& words, std::string_view option) {

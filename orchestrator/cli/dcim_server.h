@@ -20,7 +20,7 @@ struct DcimOptions {
 std::vector<OptionRow> options_of(DcimOptions& server);
 
 /// Errors: kInvalid; those of the token's file.
-Result<dcim::Client> client_of(const DcimOptions& wish);
+Result<dcim::Client> client_of(const DcimOptions& options);
 
 /// "KEY=VALUE", each. Errors: kInvalid, with all that are none.
 Result<dcim::Filters> pairs_of(const std::vector<std::string>& words, std::string_view option);

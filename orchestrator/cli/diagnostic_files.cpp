@@ -45,7 +45,7 @@ bool is_plain(char c) {
          c == '.' || c == '_';
 }
 
-/// One file on its way, with what is said of it.
+/// One file on its way, with what is reported of it.
 struct Arriving {
   DiagnosticFiles& into;
   Sha256 digest{};

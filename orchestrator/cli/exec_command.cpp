@@ -104,11 +104,11 @@ std::string shown(std::FILE* to, const std::string& text) {
 
 void print_gathered(const std::vector<NodeOutcome>& outcomes, std::string NodeOutcome::* text,
                     std::FILE* to) {
-  std::vector<ssh::NodeText> said;
+  std::vector<ssh::NodeText> texts;
   for (const auto& each : outcomes)
-    if (!(each.*text).empty()) said.push_back({each.node, shown(to, each.*text)});
+    if (!(each.*text).empty()) texts.push_back({each.node, shown(to, each.*text)});
   const auto fold = [](std::span<const std::string> names) { return inventory::fold(names); };
-  std::fputs(ssh::printed(ssh::gather(said), fold).c_str(), to);
+  std::fputs(ssh::printed(ssh::gather(texts), fold).c_str(), to);
 }
 
 bool passed(const NodeOutcome& each) {
@@ -189,7 +189,7 @@ ssh::FanOut options_of(const Context& context, const Asked& asked, std::chrono::
     options.line = print_line_json;
   else if (!asked.gather)
     options.line = print_line;
-  if (options.line) options.output_limit = 0;  // told as it comes, so nothing is kept
+  if (options.line) options.output_limit = 0;  // reported as it comes, so nothing is kept
   return options;
 }
 

@@ -27,7 +27,7 @@ const burnin::Job* look_of(const playbooks::NodePlan& node) {
   return at == node.steps->end() || !at->job ? nullptr : &*at->job;
 }
 
-/// Errors: whatever stood in the way; nobody is told of it here.
+/// Errors: whatever stood in the way; nobody is informed of it here.
 Task<Result<std::string>> look_at(Connections& connections, const playbooks::NodePlan& planned,
                                   Deadline deadline) {
   const auto* job = look_of(planned);
@@ -35,9 +35,9 @@ Task<Result<std::string>> look_at(Connections& connections, const playbooks::Nod
   if (deadline.passed()) co_return Error{Code::kTimeout, "no time is left"};
   const auto& node = *planned.node;
   CO_TRY(const auto session, co_await connections.ssh(node, deadline));
-  CO_TRY(const auto said,
+  CO_TRY(const auto result,
          co_await ssh::run_script(*session, job->script, {}, node.ssh.sudo, deadline));
-  const auto look = burnin::read_look(said.out);
+  const auto look = burnin::read_look(result.out);
   co_return steps::what_to_install(look, node.ssh.sudo, node.ssh.user).value_or("");
 }
 

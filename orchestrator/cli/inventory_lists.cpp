@@ -26,12 +26,12 @@ struct Listed {
   NewestVerdicts known{};
 };
 
-OrExit<std::unique_ptr<Listed>> listed_or_exit(const Context& context, const ListOptions& wish) {
+OrExit<std::unique_ptr<Listed>> listed_or_exit(const Context& context, const ListOptions& options) {
   const auto service = service_to_ask(context);
   if (!service) return print_error(context, service.error(), Exit::invalid);
-  TRY(auto inventory, inventory_or_exit(context, wish.file));
+  TRY(auto inventory, inventory_or_exit(context, options.file));
   auto listed = std::make_unique<Listed>(Listed{.inventory = std::move(inventory)});
-  auto nodes = inventory::select(listed->inventory, wish.nodes, inventory::RackScope::all(),
+  auto nodes = inventory::select(listed->inventory, options.nodes, inventory::RackScope::all(),
                                  nodes_of_run(context));
   if (!nodes) return print_error(context, nodes.error(), Exit::invalid);
   listed->nodes.assign(nodes->begin(), nodes->end());
@@ -49,56 +49,57 @@ boost::json::object variables_of_host(const boost::json::object& all, const std:
   return of == nullptr ? boost::json::object{} : of->as_object();
 }
 
-Exit ansible(const Context& context, const ListOptions& wish) {
-  TRY(const auto listed, listed_or_exit(context, wish));
+Exit ansible(const Context& context, const ListOptions& options) {
+  TRY(const auto listed, listed_or_exit(context, options));
   const auto all = report::ansible_inventory(listed->inventory, listed->nodes,
                                              listed->known.verdicts, listed->known.rehearsal);
-  say("{}\n", boost::json::serialize(wish.host.empty() ? all : variables_of_host(all, wish.host)));
+  say("{}\n",
+      boost::json::serialize(options.host.empty() ? all : variables_of_host(all, options.host)));
   return Exit::passed;
 }
 
-Exit prometheus(const Context& context, const ListOptions& wish) {
-  TRY(const auto listed, listed_or_exit(context, wish));
+Exit prometheus(const Context& context, const ListOptions& options) {
+  TRY(const auto listed, listed_or_exit(context, options));
   say("{}\n", boost::json::serialize(
-                  report::prometheus_targets(listed->nodes, listed->known.verdicts, wish.port)));
+                  report::prometheus_targets(listed->nodes, listed->known.verdicts, options.port)));
   return Exit::passed;
 }
 
-std::vector<OptionRow> options_of(ListOptions& wish) {
-  return {{"NODES", &wish.nodes, "as with run --nodes [all]"},
-          {"-i,--inventory", &wish.file,
+std::vector<OptionRow> options_of(ListOptions& options) {
+  return {{"NODES", &options.nodes, "as with run --nodes [all]"},
+          {"-i,--inventory", &options.file,
            "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
 }
 
 }  // namespace
 
 CommandRow ansible_row(Context& context) {
-  auto wish = std::make_shared<ListOptions>();
+  auto options = std::make_shared<ListOptions>();
   CommandRow row{"ansible", "the nodes as a dynamic inventory of Ansible, with the last verdict"};
   row.footer =
       "Example: printf '#!/bin/sh\\nexec cupel inventory ansible \"$@\"\\n' > site && chmod +x "
       "site\n"
       "         ansible -i site verdict_pass -m ping";
-  row.options = options_of(*wish);
-  row.options.push_back({"--list", &wish->list, "as without it: Ansible asks so"});
+  row.options = options_of(*options);
+  row.options.push_back({"--list", &options->list, "as without it: Ansible asks so"});
   row.options.push_back(
-      {"--host", &wish->host, "the variables of this node alone", {.excludes = {"--list"}}});
-  row.run = [&context, wish] { return ansible(context, *wish); };
+      {"--host", &options->host, "the variables of this node alone", {.excludes = {"--list"}}});
+  row.run = [&context, options] { return ansible(context, *options); };
   return row;
 }
 
 CommandRow prometheus_row(Context& context) {
-  auto wish = std::make_shared<ListOptions>();
+  auto options = std::make_shared<ListOptions>();
   CommandRow row{"prometheus", "the nodes as targets for file_sd_configs of Prometheus"};
   row.footer =
       "Example: cupel inventory prometheus --port 9400 > dcgm.json\n"
       "A service has the same for http_sd_configs: https://HOST:8443/metrics/targets?port=9400";
-  row.options = options_of(*wish);
+  row.options = options_of(*options);
   row.options.push_back({"--port",
-                         &wish->port,
+                         &options->port,
                          "that the exporter listens on [9100]",
                          {.range = NumberRange{1, 65535}}});
-  row.run = [&context, wish] { return prometheus(context, *wish); };
+  row.run = [&context, options] { return prometheus(context, *options); };
   return row;
 }
 

@@ -48,14 +48,14 @@ Result<Place> place_of(std::string url) {
 }
 
 /// As it was asked for; else as it was the last time. Errors: kInvalid, with all that is missing.
-Result<api::Provider> provider_of(const LoginOptions& wish,
+Result<api::Provider> provider_of(const LoginOptions& options,
                                   const std::optional<api::KeptLogin>& known) {
   const auto last = known ? known->provider : api::Provider{};
-  const auto chosen = [](const std::string& said, const std::string& before) {
-    return said.empty() ? before : said;
+  const auto chosen = [](const std::string& output, const std::string& before) {
+    return output.empty() ? before : output;
   };
-  api::Provider provider{chosen(wish.issuer, last.issuer), chosen(wish.client, last.client),
-                         chosen(wish.scope, last.scope), chosen(wish.ca, last.ca)};
+  api::Provider provider{chosen(options.issuer, last.issuer), chosen(options.client, last.client),
+                         chosen(options.scope, last.scope), chosen(options.ca, last.ca)};
   if (provider.scope.empty()) provider.scope = kUsualScope;
   std::string wrong;
   const auto add = [&](const std::string& what) { wrong += (wrong.empty() ? "" : "; ") + what; };
@@ -92,15 +92,15 @@ std::string until_text(const api::KeptLogin& login) {
   return report::utc(engine::WallTime{login.tokens.expires});
 }
 
-Exit run_login(const Context& context, const LoginOptions& wish) {
-  const auto ca = check_ca_file(wish.ca);
+Exit run_login(const Context& context, const LoginOptions& options) {
+  const auto ca = check_ca_file(options.ca);
   if (!ca) return print_error(context, ca.error(), Exit::invalid);
-  const auto place = place_of(wish.server);
+  const auto place = place_of(options.server);
   if (!place) return print_error(context, place.error(), Exit::invalid);
   const auto known = api::read_login(place->file);
-  const bool complete = !wish.issuer.empty() && !wish.client.empty();
+  const bool complete = !options.issuer.empty() && !options.client.empty();
   if (!known && !complete) return print_error(context, known.error(), Exit::invalid);
-  const auto provider = provider_of(wish, known ? *known : std::nullopt);
+  const auto provider = provider_of(options, known ? *known : std::nullopt);
   if (!provider) return print_error(context, provider.error(), Exit::invalid);
   asio::io_context io{1};
   const auto login = run_to_end(io, log_in(*provider));
@@ -130,21 +130,21 @@ Exit run_logout(const Context& context, const std::string& server) {
 }  // namespace
 
 CommandRow login_command(Context& context) {
-  auto wish = std::make_shared<LoginOptions>();
+  auto options = std::make_shared<LoginOptions>();
   CommandRow row{"login", "logs in to a service by the site's identity provider"};
   row.footer =
       "Example: cupel login --server https://cupel.example.com:8443 --issuer URL --client-id ID\n"
       "Exit codes: 0 logged in, 2 the input is wrong, 3 the login was not made.";
   row.options = {
-      {"--server", &wish->server, "the service: https://HOST:PORT [$CUPEL_SERVER]"},
-      {"--issuer", &wish->issuer, "of the service's oidc: settings [as the last time]"},
-      {"--client-id", &wish->client,
+      {"--server", &options->server, "the service: https://HOST:PORT [$CUPEL_SERVER]"},
+      {"--issuer", &options->issuer, "of the service's oidc: settings [as the last time]"},
+      {"--client-id", &options->client,
        "the audience of the service's oidc: settings, a client without a secret that may use the "
        "device flow [as the last time]"},
-      {"--scope", &wish->scope, "what is asked for [openid offline_access]"},
-      {"--ca", &wish->ca,
+      {"--scope", &options->scope, "what is asked for [openid offline_access]"},
+      {"--ca", &options->ca,
        "PEM file of the authority of the provider's certificate [the system's]"}};
-  row.run = [&context, wish] { return run_login(context, *wish); };
+  row.run = [&context, options] { return run_login(context, *options); };
   return row;
 }
 

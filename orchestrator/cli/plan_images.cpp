@@ -28,7 +28,7 @@ struct PlannedImage {
 };
 
 /// What the step says under this key; empty where it leaves it to the profile.
-std::string said(const playbooks::PlannedStep& step, const std::string& key) {
+std::string word_of_planned(const playbooks::PlannedStep& step, const std::string& key) {
   const auto found = step.with.find(key);
   return found == step.with.end() || found->second == "profile" ? "" : found->second;
 }
@@ -36,7 +36,7 @@ std::string said(const playbooks::PlannedStep& step, const std::string& key) {
 /// The image that the step writes on this node; empty: none.
 std::string image_of(const playbooks::PlannedStep& step, const inventory::Profile& profile) {
   if (step.kind != playbooks::StepKind::os || playbooks::left_out(step.when)) return {};
-  const auto image = said(step, "image");
+  const auto image = word_of_planned(step, "image");
   return image.empty() ? profile.os.image : image;
 }
 
@@ -56,7 +56,7 @@ Booted booted_by(const playbooks::PlannedStep& step, const inventory::Profile& p
   const bool stays = step.kind == playbooks::StepKind::boot_ram && !playbooks::left_out(step.when);
   auto image = image_of(step, profile);
   if (!stays && image.empty()) return {};
-  const auto ram = said(step, "ram");
+  const auto ram = word_of_planned(step, "ram");
   return {ram.empty() ? profile.os.ram : ram, std::move(image), profile.os.seed};
 }
 

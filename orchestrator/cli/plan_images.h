@@ -19,8 +19,8 @@ boost::json::array images_json(const playbooks::Plan& plan, const inventory::Inv
                                const std::filesystem::path& state);
 
 /// The RAM systems that machines of this plan boot, and that would obey no boot server of the
-/// inventory, and the images that they write and that have no place for the wanted seed, each with
-/// what to do. Empty: none.
+/// inventory, and the images that they write and that have no place for the requested seed, each
+/// with what to do. Empty: none.
 std::vector<std::string> rejected_images(const playbooks::Plan& plan,
                                          const inventory::Inventory& inventory,
                                          const std::filesystem::path& state);

@@ -1,5 +1,5 @@
 #pragma once
-// Which playbook on which nodes: what `plan`, `run` and `rehearse` are told alike.
+// Which playbook on which nodes: what `plan`, `run` and `rehearse` take alike.
 #include <memory>
 
 #include "inventory/select.h"

@@ -5,7 +5,7 @@
 
 namespace cupel::cli {
 
-/// What is said on the command line.
+/// What is given on the command line.
 struct RackAsked {
   std::string rack{};
   std::string inventory = default_inventory();

@@ -11,7 +11,7 @@ using bmc::rack::BmcReading;
 using bmc::rack::SwitchReading;
 using Faults = std::vector<RackFault>;
 
-void add_leaks(const std::vector<Told<BmcReading>>& devices, Faults& faults) {
+void add_leaks(const std::vector<DeviceReading<BmcReading>>& devices, Faults& faults) {
   for (const auto& one : devices) {
     if (!one.reading) continue;
     for (const auto& leak : one.reading->leaks)
@@ -26,7 +26,7 @@ void add_leaks(const std::vector<Told<BmcReading>>& devices, Faults& faults) {
   }
 }
 
-void add_switch(const Told<SwitchReading>& one, Faults& faults) {
+void add_switch(const DeviceReading<SwitchReading>& one, Faults& faults) {
   if (!one.reading) return;
   for (const auto& [sensor, state] : one.reading->leakage)
     if (state != "ok")
@@ -47,7 +47,7 @@ void add_switch(const Told<SwitchReading>& one, Faults& faults) {
 
 /// Exactly one switch has the cluster on, and its controller is configured.
 void add_controllers(const RackPage& page, Faults& faults) {
-  std::vector<const Told<SwitchReading>*> on;
+  std::vector<const DeviceReading<SwitchReading>*> on;
   bool all_read = true;
   for (const auto& one : page.switches) {
     all_read = all_read && one.reading.has_value();
@@ -112,7 +112,7 @@ void add_silent_trays(const RackPage& page, std::vector<std::string>& lines) {
   }
 }
 
-void add_supplies(const std::vector<Told<BmcReading>>& shelves, Faults& faults) {
+void add_supplies(const std::vector<DeviceReading<BmcReading>>& shelves, Faults& faults) {
   for (const auto& one : shelves) {
     if (!one.reading) continue;
     for (const auto& part : one.reading->parts)
@@ -128,7 +128,8 @@ void add_supplies(const std::vector<Told<BmcReading>>& shelves, Faults& faults) 
 }
 
 template <class Reading>
-void add_not_read(const std::vector<Told<Reading>>& devices, std::vector<std::string>& lines) {
+void add_not_read(const std::vector<DeviceReading<Reading>>& devices,
+                  std::vector<std::string>& lines) {
   for (const auto& one : devices) {
     if (!one.reading) {
       const std::string_view what = one.reading.error().what;

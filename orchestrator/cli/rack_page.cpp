@@ -45,7 +45,7 @@ std::string leaks_text(const BmcReading& reading) {
              : fmt::format("{} of {} leak detectors not OK{}", bad, reading.leaks.size(), past);
 }
 
-Row row_of(const Told<BmcReading>& one) {
+Row row_of(const DeviceReading<BmcReading>& one) {
   const auto slot = number_or(one.slot, "-");
   if (!one.reading) return {slot, one.name, one.node, "not read", "", "", ""};
   const auto& reading = *one.reading;
@@ -58,7 +58,7 @@ Row row_of(const Told<BmcReading>& one) {
           leaks_text(reading)};
 }
 
-Row row_of(const Told<SwitchReading>& one) {
+Row row_of(const DeviceReading<SwitchReading>& one) {
   const auto slot = number_or(one.slot, "-");
   if (!one.reading) return {slot, one.name, "", "not read", "", "", ""};
   const auto& reading = *one.reading;
@@ -102,7 +102,7 @@ std::string trays_text(const RackPage& page) {
 
 std::string equipment_text(const RackPage& page) {
   std::vector<Row> rows{{"equipment", "model", "serial", "supplies", "power"}};
-  const auto add = [&](const Told<BmcReading>& one) {
+  const auto add = [&](const DeviceReading<BmcReading>& one) {
     if (!one.reading) return rows.push_back({one.name, "not read", "", "", ""});
     std::size_t supplies = 0;
     for (const auto& part : one.reading->parts)
@@ -154,7 +154,7 @@ json::object object_of_place(const RackPlace& place) {
 }
 
 template <class Reading>
-json::object object_of_device(const Told<Reading>& one) {
+json::object object_of_device(const DeviceReading<Reading>& one) {
   json::object object{{"name", one.name}};
   if (one.slot) object["expected_slot"] = *one.slot;
   if (!one.node.empty()) object["node"] = one.node;
@@ -174,7 +174,7 @@ json::array array_of_leaks(const BmcReading& reading) {
   return leaks;
 }
 
-json::object object_of_bmc(const Told<BmcReading>& one) {
+json::object object_of_bmc(const DeviceReading<BmcReading>& one) {
   auto object = object_of_device(one);
   if (!one.reading) return object;
   const auto& reading = *one.reading;
@@ -192,7 +192,7 @@ json::object object_of_bmc(const Told<BmcReading>& one) {
   return object;
 }
 
-json::object object_of_switch(const Told<SwitchReading>& one) {
+json::object object_of_switch(const DeviceReading<SwitchReading>& one) {
   auto object = object_of_device(one);
   if (!one.reading) return object;
   const auto& reading = *one.reading;

@@ -10,7 +10,7 @@ namespace cupel::cli {
 
 /// A device, and what it answered; an error where it did not.
 template <class Reading>
-struct Told {
+struct DeviceReading {
   std::string name{};
   std::optional<int> slot{};  // expected
   std::string node{};
@@ -19,11 +19,11 @@ struct Told {
 
 struct RackPage {
   const inventory::NvlRack* rack = nullptr;
-  std::vector<Told<bmc::rack::BmcReading>> compute{};
-  std::vector<Told<bmc::rack::BmcReading>> switch_bmcs{};
-  std::vector<Told<bmc::rack::SwitchReading>> switches{};
-  std::vector<Told<bmc::rack::BmcReading>> shelves{};
-  std::vector<Told<bmc::rack::BmcReading>> cdu{};  // one or none
+  std::vector<DeviceReading<bmc::rack::BmcReading>> compute{};
+  std::vector<DeviceReading<bmc::rack::BmcReading>> switch_bmcs{};
+  std::vector<DeviceReading<bmc::rack::SwitchReading>> switches{};
+  std::vector<DeviceReading<bmc::rack::BmcReading>> shelves{};
+  std::vector<DeviceReading<bmc::rack::BmcReading>> cdu{};  // one or none
 };
 
 /// The trays as rack_audit.h compares them. Of a switch, its operating system says where it is.

@@ -27,10 +27,10 @@ constexpr std::size_t kAtOnce = 64;
 using Ask = std::function<Task<Result<void>>()>;
 
 template <class Reading, class Device, class Read>
-Ask asked(Told<Reading>& reported, Door door, Device device, Read read,
+Ask asked(DeviceReading<Reading>& reported, Door door, Device device, Read read,
           std::chrono::seconds patience) {
   return [&reported, door, device = std::move(device), read, patience]() -> Task<Result<void>> {
-    return [](Told<Reading>& into, Task<Result<Reading>> reading) -> Task<Result<void>> {
+    return [](DeviceReading<Reading>& into, Task<Result<Reading>> reading) -> Task<Result<void>> {
       into.reading = co_await std::move(reading);
       co_return ok();
     }(reported, read(door, device, Deadline::in(patience)));

@@ -1,5 +1,5 @@
 #pragma once
-// Which virtual rack is meant: what `rack serve` and `rehearse` are told alike. What is in those
+// Which virtual rack is meant: what `rack serve` and `rehearse` take alike. What is in those
 // files, cupel-sim knows (sim_program.h).
 #include <optional>
 #include <string>

@@ -55,7 +55,7 @@ Result<std::optional<CheckedRack>> check_rack(const Context& context, const Rack
   return CheckedRack{nodes->to_number<std::size_t>(), speed->to_number<double>()};
 }
 
-/// The rack's time runs faster than ours; what a person is told to wait for is ours.
+/// The rack's time runs faster than ours; what a person is asked to wait for is ours.
 void expect_faster(playbooks::Plan& plan, double speed) {
   using Steps = std::vector<playbooks::PlannedStep>;
   std::map<const Steps*, std::shared_ptr<const Steps>> faster;

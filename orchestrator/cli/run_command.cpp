@@ -145,7 +145,7 @@ Exit resume(Context& context, engine::RunId named, Where where) {
 }
 
 /// A name is looked for in PATH by whoever drives the run; a path must not depend on where it was
-/// told.
+/// reported.
 std::string program_of(const std::string& reported) {
   return reported.find('/') == reported.npos ? reported : absolute_path(reported).string();
 }

@@ -52,19 +52,19 @@ class WatchdogReports {
   std::jthread thread_{};
 };
 
-api::ServiceOptions options_of(const Context& context, const ServeOptions& wish) {
+api::ServiceOptions options_of(const Context& context, const ServeOptions& request) {
   api::ServiceOptions options;
   options.state = absolute_path(context.state);
   options.programs = context.programs;
   options.version = CUPEL_VERSION;
-  options.settings = wish.settings;
+  options.settings = request.settings;
   options.inventory =
-      wish.inventory.empty() ? std::string{} : absolute_path(wish.inventory).string();
-  options.listen = wish.listen;
+      request.inventory.empty() ? std::string{} : absolute_path(request.inventory).string();
+  options.listen = request.listen;
   options.passed = api::passed_descriptors();
-  if (!wish.no_socket)
+  if (!request.no_socket)
     options.socket =
-        wish.socket.empty() ? options.state / "cupel.sock" : absolute_path(wish.socket);
+        request.socket.empty() ? options.state / "cupel.sock" : absolute_path(request.socket);
   options.page = page_files();
   options.page_policy = page_policy();
   return options;
@@ -88,17 +88,17 @@ void say_where(const Context& context, const api::Service& service) {
 }
 
 /// Where a new store is to be. It is written down in the folder, so that each command finds it.
-Result<void> name_store(const Context& context, const ServeOptions& wish) {
-  if (wish.store.empty()) return ok();
-  TRY(const auto server, store::parse_server_url(wish.store, working_folder()));
+Result<void> name_store(const Context& context, const ServeOptions& options) {
+  if (options.store.empty()) return ok();
+  TRY(const auto server, store::parse_server_url(options.store, working_folder()));
   return store::name_server(absolute_path(context.state), server);
 }
 
-Exit serve(Context& context, const ServeOptions& wish) {
+Exit serve(Context& context, const ServeOptions& request) {
   const api::SystemdNotice notice;
   const auto logs = start_log(context, "stderr");
   if (!logs) return print_error(context, logs.error(), Exit::invalid);
-  if (const auto named = name_store(context, wish); !named)
+  if (const auto named = name_store(context, request); !named)
     return print_error(context, named.error(), Exit::invalid);
   auto opened = store::Store::open(context.state);
   if (!opened) return print_error(context, opened.error(), Exit::unfinished);
@@ -107,7 +107,7 @@ Exit serve(Context& context, const ServeOptions& wish) {
     const bool taken = lock.error().code == Code::kConflict;
     return print_error(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
   }
-  auto options = options_of(context, wish);
+  auto options = options_of(context, request);
   options.reloading = [&notice] { notice.send_reloading(); };
   options.reloaded = [&notice] { notice.send("READY=1"); };
   auto service = api::Service::open(std::move(options));
@@ -136,7 +136,7 @@ Exit serve(Context& context, const ServeOptions& wish) {
 }  // namespace
 
 CommandRow serve_command(Context& context) {
-  auto wish = std::make_shared<ServeOptions>();
+  auto options = std::make_shared<ServeOptions>();
   CommandRow row{"serve", "drive runs as a service, with an HTTP API and a page for browsers"};
   row.footer =
       "Examples: cupel serve --inventory site.yaml\n"
@@ -144,21 +144,21 @@ CommandRow serve_command(Context& context) {
       "SIGTERM stops it: runs are interrupted and stages on nodes go on. SIGHUP reads the\n"
       "configuration, the inventory and certificates again. See docs/do/service.md.";
   row.options = {
-      {"--config", &wish->settings, "service.yaml: users, certificates, addresses [none]"},
-      {"-i,--inventory", &wish->inventory, "[inventory: of the configuration]"},
+      {"--config", &options->settings, "service.yaml: users, certificates, addresses [none]"},
+      {"-i,--inventory", &options->inventory, "[inventory: of the configuration]"},
       {"--listen",
-       &wish->listen,
+       &options->listen,
        "ADDRESS:PORT for TLS, beside those of the configuration; repeatable",
        {.repeatable = true}},
-      {"--socket", &wish->socket, "Unix socket, mode 0600 [cupel.sock in the state folder]"},
-      {"--no-socket", &wish->no_socket, "serve no Unix socket"},
+      {"--socket", &options->socket, "Unix socket, mode 0600 [cupel.sock in the state folder]"},
+      {"--no-socket", &options->no_socket, "serve no Unix socket"},
       {"--store",
-       &wish->store,
+       &options->store,
        "postgresql://...: the server for a new store, written to store.yaml in the state folder "
        "[cupel.db there]",
        {.placeholder = "URL"}},
       json_flag(context)};
-  row.run = [&context, wish] { return serve(context, *wish); };
+  row.run = [&context, options] { return serve(context, *options); };
   return row;
 }
 

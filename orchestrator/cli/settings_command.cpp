@@ -30,22 +30,23 @@ std::string effect_of(const settings::SettingItem& item) {
 }
 
 std::string summary_of(const SettingsPlan& plan) {
-  const auto right = plan.count(SettingState::as_wanted), absent = plan.count(SettingState::absent);
+  const auto right = plan.count(SettingState::as_expected),
+             absent = plan.count(SettingState::absent);
   const auto all = static_cast<std::ptrdiff_t>(plan.items.size()) - absent;
   const auto left = absent > 0 ? fmt::format(", {} not on this machine", absent) : std::string{};
   if (right == all)
-    return fmt::format("{} settings as wanted{}{}", right, left, absent > 0 ? "\n" : "");
-  return fmt::format("{} of {} settings not as wanted{}{}\n", all - right, all, left,
+    return fmt::format("{} settings as expected{}{}", right, left, absent > 0 ? "\n" : "");
+  return fmt::format("{} of {} settings not as expected{}{}\n", all - right, all, left,
                      plan.needs_restart() ? "; needs a restart" : "");
 }
 
 Answer answer_of(const SettingsPlan& plan) {
-  std::vector<Row> rows{{"setting", "is", "wanted", ""}};
+  std::vector<Row> rows{{"setting", "is", "expected", ""}};
   for (const auto& item : plan.items)
-    if (item.state != SettingState::as_wanted)
-      rows.push_back({item.name, item.current, item.wanted, effect_of(item)});
+    if (item.state != SettingState::as_expected)
+      rows.push_back({item.name, item.current, item.expected, effect_of(item)});
   auto text = summary_of(plan) + (rows.size() > 1 ? table(rows) : std::string{});
-  boost::json::object object{{"as_wanted", plan.is_as_wanted()},
+  boost::json::object object{{"as_wanted", plan.is_as_expected()},
                              {"needs_restart", plan.needs_restart()},
                              {"settings", settings::to_json(plan)}};
   for (const auto& note : plan.notes)
@@ -72,7 +73,7 @@ Task<Result<Answer>> apply_all(SettingsPlace place, Deadline deadline) {
   CO_TRY(const auto seen,
          co_await settings::look_at_settings(place.bmc, place.profile(), deadline));
   const auto& before = seen.plan;
-  if (before.is_as_wanted()) co_return answer_of(before);
+  if (before.is_as_expected()) co_return answer_of(before);
   CO_TRY(steps::keep_settings_before(place.connections.store(), place.node.name, before,
                                      seen.reported));
   CO_TRY(co_await settings::apply_settings(place.bmc, before, deadline));

@@ -223,7 +223,7 @@ void print_series(const std::map<std::string, record::KeptSeries>& all) {
 }
 
 Exit show_series(const Context& context, const store::Store& store,
-                 const record::NodeRecord& record, const ShowOptions& wish) {
+                 const record::NodeRecord& record, const ShowOptions& options) {
   const auto series = record::series_of(store, record);
   if (!series) return print_error(context, series.error(), Exit::unfinished);
   if (series->empty())
@@ -231,7 +231,7 @@ Exit show_series(const Context& context, const store::Store& store,
                        Error{Code::kNotFound, "no stage of this run sampled anything on " +
                                                   record.node + ": watch and the GPU stages do"},
                        Exit::invalid);
-  if (wish.csv)
+  if (options.csv)
     std::fputs(record::series_csv(*series).c_str(), stdout);
   else
     print_series(*series);
@@ -239,7 +239,7 @@ Exit show_series(const Context& context, const store::Store& store,
 }
 
 Exit show(const Context& context, const std::string& name, engine::RunId run,
-          const ShowOptions& wish) {
+          const ShowOptions& options) {
   const auto opened = store::Store::open(context.state);
   if (!opened) return print_error(context, opened.error(), Exit::unfinished);
   const auto& store = **opened;
@@ -256,7 +256,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
   if (!summary) return print_error_of_run(context, store, run, summary.error());
   for (auto& node : summary->nodes) {
     if (node.record.node != name) continue;
-    if (wish.series) return show_series(context, store, node.record, wish);
+    if (options.series) return show_series(context, store, node.record, options);
     const bool in_work = report::is_in_work(summary->run, node);
     if (in_work) report::leave_out_unfinished(node);
     const std::string verdict{in_work ? "in work" : to_string(node.decision)};
@@ -273,12 +273,12 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
     } else {
       say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run, verdict,
           node.record.hand_off.empty() ? "" : ", hand-off: " + node.record.hand_off);
-      print_causes(node, wish.all);
-      print_slow(node, wish.all);
+      print_causes(node, options.all);
+      print_slow(node, options.all);
       print_domain(node.record);
       print_nearest(node, *compared);
       print_steps(node.record);
-      print_measurements(node.record, wish.all);
+      print_measurements(node.record, options.all);
       print_parts(node.record);
       print_console(consoles);
     }
@@ -299,7 +299,7 @@ struct ReportOptions {
   bool schema = false;  // of --json, and no report
 };
 
-Exit report(const Context& context, engine::RunId run, const ReportOptions& wish) {
+Exit report(const Context& context, engine::RunId run, const ReportOptions& options) {
   const auto store = store::Store::open(context.state);
   if (!store) return print_error(context, store.error(), Exit::unfinished);
   if (run == 0) {
@@ -322,29 +322,29 @@ Exit report(const Context& context, engine::RunId run, const ReportOptions& wish
                                             "no report is made of it",
                                             run, **broken)},
         Exit::unfinished);
-  if (!wish.html.empty()) {
+  if (!options.html.empty()) {
     report::add_telemetry(**store, *summary);
-    const auto written = write_file(wish.html, report::to_html(*summary), 0600);
+    const auto written = write_file(options.html, report::to_html(*summary), 0600);
     if (!written) return print_error(context, written.error(), Exit::unfinished);
   }
   if (context.json)
     std::printf("%s\n", boost::json::serialize(report::to_document(*summary)).c_str());
-  else if (wish.junit)
+  else if (options.junit)
     std::fputs(report::to_junit(*summary).c_str(), stdout);
-  else if (wish.openmetrics)
+  else if (options.openmetrics)
     std::fputs(report::to_openmetrics(*summary).c_str(), stdout);
-  else if (!wish.ocp.empty()) {
-    const auto lines = report::to_ocp(*summary, wish.ocp);
+  else if (!options.ocp.empty()) {
+    const auto lines = report::to_ocp(*summary, options.ocp);
     if (!lines) return print_error(context, lines.error(), Exit::invalid);
     std::fputs(lines->c_str(), stdout);
-  } else if (wish.csv)
+  } else if (options.csv)
     std::fputs(report::to_csv(*summary).c_str(), stdout);
-  else if (wish.markdown)
+  else if (options.markdown)
     std::fputs(report::to_markdown(*summary).c_str(), stdout);
-  else if (!wish.html.empty())
-    say("wrote {}\n", wish.html);
+  else if (!options.html.empty())
+    say("wrote {}\n", options.html);
   else
-    std::fputs(report::to_text(*summary, wish.all).c_str(), stdout);
+    std::fputs(report::to_text(*summary, options.all).c_str(), stdout);
   const auto& nodes = summary->nodes;
   return summary->count(burnin::Decision::pass) == nodes.size() ? Exit::passed : Exit::failed;
 }
@@ -374,7 +374,7 @@ Exit here_or_there(const Context& context, engine::RunId run, const std::string&
 CommandRow show_command(Context& context) {
   auto node = std::make_shared<std::string>();
   auto run = std::make_shared<engine::RunId>(0);
-  auto wish = std::make_shared<ShowOptions>();
+  auto options = std::make_shared<ShowOptions>();
   CommandRow row{"show", "all facts about one node"};
   row.footer =
       "Examples: cupel show a01-n07\n"
@@ -382,17 +382,20 @@ CommandRow show_command(Context& context) {
   row.options = {
       {"NODE", node.get(), "its name", kRequired},
       {"--run", run.get(), "run number [the newest run of the node]"},
-      {"--all", &wish->all, "a row for each part, and all consequences of each cause"},
-      {"--series", &wish->series, "only what stages sampled over time", {.excludes = {"--json"}}},
+      {"--all", &options->all, "a row for each part, and all consequences of each cause"},
+      {"--series",
+       &options->series,
+       "only what stages sampled over time",
+       {.excludes = {"--json"}}},
       {"--csv",
-       &wish->csv,
+       &options->csv,
        "of --series each value, as comma-separated lines",
        {.needs = {"--series"}}},
       json_flag(context)};
-  row.run = [&context, node, run, wish] {
-    return here_or_there(context, *run, *node, wish->series,
+  row.run = [&context, node, run, options] {
+    return here_or_there(context, *run, *node, options->series,
                          [&](const Context& where, engine::RunId number) {
-                           return show(where, *node, number, *wish);
+                           return show(where, *node, number, *options);
                          });
   };
   return row;
@@ -400,46 +403,48 @@ CommandRow show_command(Context& context) {
 
 CommandRow report_command(Context& context) {
   auto run = std::make_shared<engine::RunId>(0);
-  auto wish = std::make_shared<ReportOptions>();
+  auto options = std::make_shared<ReportOptions>();
   CommandRow row{"report", "the result of a run"};
   row.footer =
       "Examples: cupel report 12 --html run-12.html\n"
       "          cupel report 12 --csv > run-12.csv\n"
       "          cupel report --schema > report.schema.json";
-  row.options = {{"RUN", run.get(), "its number [the newest]"},
-                 {"--html", &wish->html,
-                  "write one self-contained HTML file (mode 0600), to read, print and sign"},
-                 {"--csv",
-                  &wish->csv,
-                  "print one line for each criterion of each node",
-                  {.excludes = {"--json"}}},
-                 {"--markdown",
-                  &wish->markdown,
-                  "print Markdown, for a ticket or a wiki",
-                  {.excludes = {"--csv", "--json"}}},
-                 {"--junit",
-                  &wish->junit,
-                  "print JUnit XML: a test case for each criterion",
-                  {.only_one_of = "forms"}},
-                 {"--openmetrics",
-                  &wish->openmetrics,
-                  "print OpenMetrics: each measurement a gauge",
-                  {.only_one_of = "forms"}},
-                 {"--ocp",
-                  &wish->ocp,
-                  "print OCP diagnostic output of one node, as JSON lines",
-                  {.placeholder = "NODE", .only_one_of = "forms"}},
-                 {"--all", &wish->all, "every node that did not pass, however many lines that is"},
-                 {"--schema", &wish->schema, "print the JSON Schema of --json; reads no run"},
-                 json_flag(context)};
-  row.run = [&context, run, wish] {
-    if (wish->schema) {
+  row.options = {
+      {"RUN", run.get(), "its number [the newest]"},
+      {"--html", &options->html,
+       "write one self-contained HTML file (mode 0600), to read, print and sign"},
+      {"--csv",
+       &options->csv,
+       "print one line for each criterion of each node",
+       {.excludes = {"--json"}}},
+      {"--markdown",
+       &options->markdown,
+       "print Markdown, for a ticket or a wiki",
+       {.excludes = {"--csv", "--json"}}},
+      {"--junit",
+       &options->junit,
+       "print JUnit XML: a test case for each criterion",
+       {.only_one_of = "forms"}},
+      {"--openmetrics",
+       &options->openmetrics,
+       "print OpenMetrics: each measurement a gauge",
+       {.only_one_of = "forms"}},
+      {"--ocp",
+       &options->ocp,
+       "print OCP diagnostic output of one node, as JSON lines",
+       {.placeholder = "NODE", .only_one_of = "forms"}},
+      {"--all", &options->all, "every node that did not pass, however many lines that is"},
+      {"--schema", &options->schema, "print the JSON Schema of --json; reads no run"},
+      json_flag(context)};
+  row.run = [&context, run, options] {
+    if (options->schema) {
       std::printf("%s\n", boost::json::serialize(report::report_schema()).c_str());
       return Exit::passed;
     }
-    return here_or_there(
-        context, *run, {}, !wish->html.empty(),
-        [&](const Context& where, engine::RunId number) { return report(where, number, *wish); });
+    return here_or_there(context, *run, {}, !options->html.empty(),
+                         [&](const Context& where, engine::RunId number) {
+                           return report(where, number, *options);
+                         });
   };
   return row;
 }

@@ -141,7 +141,7 @@ struct ConfOptions {
   std::string block_sizes{};
 };
 
-/// All that is wrong is said at once, and then nothing is printed.
+/// All that is wrong is reported at once, and then nothing is printed.
 Exit print_blocks(const Context& context, const inventory::Inventory& inventory,
                   const ConfOptions& options) {
   std::vector<std::size_t> sizes;

@@ -67,24 +67,24 @@ boost::json::object row_of_token(const store::AccessToken& token) {
   return row;
 }
 
-Exit add_one(const Context& context, const TokenRequest& wish) {
+Exit add_one(const Context& context, const TokenRequest& request) {
   auto book = open_book(context);
   if (!book) return print_error(context, book.error(), Exit::unfinished);
   const auto now = report::wall_now();
-  const store::AccessToken token{.name = wish.name,
-                                 .role = wish.role,
-                                 .racks = wish.racks,
+  const store::AccessToken token{.name = request.name,
+                                 .role = request.role,
+                                 .racks = request.racks,
                                  .made_by = login_name(),
                                  .made = now,
-                                 .expires = now + wish.lasts};
+                                 .expires = now + request.lasts};
   const auto made = book->tokens.add(token);
   if (!made) return print_error(context, made.error(), Exit::unfinished);
   const std::string id{store::token_id(*made)};
   const auto digest = book->tokens.digest(id);
   if (!digest) return print_error(context, digest.error(), Exit::unfinished);
-  const auto noted =
-      note_locally(*book, "add-token",
-                   {{"token", id}, {"name", wish.name}, {"role", wish.role}, {"sha256", *digest}});
+  const auto noted = note_locally(
+      *book, "add-token",
+      {{"token", id}, {"name", request.name}, {"role", request.role}, {"sha256", *digest}});
   if (!noted) return print_error(context, noted.error(), Exit::unfinished);
   if (context.json) {
     auto row = row_of_token(token);
@@ -93,8 +93,8 @@ Exit add_one(const Context& context, const TokenRequest& wish) {
     std::printf("%s\n", boost::json::serialize(row).c_str());
   } else {
     say("{}\n", *made);
-    say(stderr, "token {} of {}, {}, until {}; it is not shown again\n", id, wish.name, wish.role,
-        report::utc(token.expires));
+    say(stderr, "token {} of {}, {}, until {}; it is not shown again\n", id, request.name,
+        request.role, report::utc(token.expires));
   }
   return Exit::passed;
 }
@@ -120,20 +120,21 @@ Exit list_all(const Context& context) {
   return Exit::passed;
 }
 
-Exit revoke_one(const Context& context, const TokenRequest& wish) {
+Exit revoke_one(const Context& context, const TokenRequest& request) {
   auto book = open_book(context);
   if (!book) return print_error(context, book.error(), Exit::unfinished);
-  const auto revoked = book->tokens.revoke(wish.id, report::wall_now());
+  const auto revoked = book->tokens.revoke(request.id, report::wall_now());
   if (!revoked) {
     const bool unknown = revoked.error().code == Code::kNotFound;
     return print_error(context, revoked.error(), unknown ? Exit::invalid : Exit::unfinished);
   }
-  const auto noted = note_locally(*book, "revoke-token", {{"token", wish.id}});
+  const auto noted = note_locally(*book, "revoke-token", {{"token", request.id}});
   if (!noted) return print_error(context, noted.error(), Exit::unfinished);
   if (context.json)
-    std::printf("%s\n", boost::json::serialize(boost::json::object{{"revoked", wish.id}}).c_str());
+    std::printf("%s\n",
+                boost::json::serialize(boost::json::object{{"revoked", request.id}}).c_str());
   else
-    say("token {} is revoked, and so are its sessions\n", wish.id);
+    say("token {} is revoked, and so are its sessions\n", request.id);
   return Exit::passed;
 }
 
@@ -165,31 +166,31 @@ std::string not_a_life(const std::string& text) {
 }  // namespace
 
 CommandRow token_command(Context& context) {
-  auto wish = std::make_shared<TokenRequest>();
+  auto request = std::make_shared<TokenRequest>();
   CommandRow add_row{"add", "make a token, and print it once"};
   add_row.options = {
       {"NAME",
-       &wish->name,
+       &request->name,
        "of the person or the program",
        {.required = true, .check = not_a_name}},
-      {"--role", &wish->role, "viewer, operator or admin [viewer]", {.check = not_a_role}},
+      {"--role", &request->role, "viewer, operator or admin [viewer]", {.check = not_a_role}},
       {"--racks",
-       [wish](const std::string& text) { wish->racks = *racks_in(text); },
+       [request](const std::string& text) { request->racks = *racks_in(text); },
        "these racks alone, parted by commas [all]",
        {.check = not_racks}},
       {"--expires",
-       [wish](const std::string& text) { wish->lasts = *inventory::duration_of(text); },
+       [request](const std::string& text) { request->lasts = *inventory::duration_of(text); },
        "how long it is good [30d]",
        {.check = not_a_life}},
       json_flag(context)};
-  add_row.run = [&context, wish] { return add_one(context, *wish); };
+  add_row.run = [&context, request] { return add_one(context, *request); };
   CommandRow list_row{"list", "tokens, without their secrets"};
   list_row.options = {json_flag(context)};
   list_row.run = [&context] { return list_all(context); };
   CommandRow revoke_row{"revoke", "end a token and the sessions made from it"};
-  revoke_row.options = {{"TOKEN", &wish->id, "its id, as the list has it", kRequired},
+  revoke_row.options = {{"TOKEN", &request->id, "its id, as the list has it", kRequired},
                         json_flag(context)};
-  revoke_row.run = [&context, wish] { return revoke_one(context, *wish); };
+  revoke_row.run = [&context, request] { return revoke_one(context, *request); };
   CommandRow row{"token", "who may use the service over the network"};
   row.footer =
       "Examples: cupel token add alice --role operator --racks a01,a02 --expires 90d\n"

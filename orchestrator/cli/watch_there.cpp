@@ -25,7 +25,7 @@ Task<Result<void>> taken_up(const api::ServiceClient& client, engine::RunId run)
   co_return Error{Code::kTimeout, fmt::format("run {} has not begun: cupel status", run)};
 }
 
-/// Until the run has told its steps; nothing where it ended before, or the service is gone.
+/// Until the run has reported its steps; nothing where it ended before, or the service is gone.
 Task<std::unique_ptr<Planned>> plan_there(RunCopy& copy) {
   const auto deadline = Deadline::in(kBeginPatience);
   while (!deadline.passed()) {

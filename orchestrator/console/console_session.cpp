@@ -35,9 +35,9 @@ Task<bool> show(Conversation& all, std::string text) {
 
 Task<Result<SessionEnd>> from_machine(Conversation& all) {
   for (;;) {
-    auto said = co_await all.console.read(Deadline::in(all.how.quiet));
-    if (!said) {
-      if (said.error().code != Code::kTimeout) co_return std::move(said).error();
+    auto output = co_await all.console.read(Deadline::in(all.how.quiet));
+    if (!output) {
+      if (output.error().code != Code::kTimeout) co_return std::move(output).error();
       // The end of the other half can come in the very moment in which a read gives up.
       const bool stopped = co_await cancelled();
       if (stopped) co_return Error{Code::kCancelled, "stopped"};
@@ -45,14 +45,14 @@ Task<Result<SessionEnd>> from_machine(Conversation& all) {
       continue;
     }
     if (all.recording && all.how.record) {
-      const auto kept = all.how.record(*said);
+      const auto kept = all.how.record(*output);
       all.recording = kept.has_value();
       if (!kept) {
         const bool reported = co_await show(all, "\r\n[" + kept.error().what + "]\r\n");
         if (!reported) co_return SessionEnd::output_gone;
       }
     }
-    const bool shown = co_await show(all, *std::move(said));
+    const bool shown = co_await show(all, *std::move(output));
     if (!shown) co_return SessionEnd::output_gone;
   }
 }

@@ -16,7 +16,7 @@ struct ConsoleSession {
   std::optional<char> escape = '~';
   /// What a script waits for more after its input has ended.
   std::chrono::milliseconds quiet{2000};
-  /// Every byte of the machine's, before it is shown; an error is told once, and ends nothing.
+  /// Every byte of the machine's, before it is shown; an error is reported once, and ends nothing.
   std::function<Result<void>(std::string_view)> record{};
 };
 

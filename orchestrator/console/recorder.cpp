@@ -45,11 +45,11 @@ bool is_final(Code code, const Node& node) {
 /// Writes down what comes until it ends. Errors: of the console; kStorage.
 Task<Error> listen(bmc::Console& console, BoundedLog& log) {
   for (;;) {
-    auto said = co_await console.read(Deadline::in(kReadPatience));
+    auto output = co_await console.read(Deadline::in(kReadPatience));
     const bool stopped = co_await cancelled();  // also where a read gave up in that moment
-    if (!said && said.error().code == Code::kTimeout && !stopped) continue;
-    if (!said) co_return std::move(said).error();
-    auto kept = log.append(*said);
+    if (!output && output.error().code == Code::kTimeout && !stopped) continue;
+    if (!output) co_return std::move(output).error();
+    auto kept = log.append(*output);
     if (!kept) co_return std::move(kept).error();
   }
 }

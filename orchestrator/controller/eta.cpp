@@ -84,8 +84,8 @@ playbooks::Plan rest_of(const playbooks::Plan& plan, const engine::RunState& sta
 }
 
 WallTime Eta::end(const engine::RunState& state, WallTime wall, Clock::time_point now) {
-  const bool wanted = state.last_sequence != reckoned_at_ || now >= stale_;
-  if (!wanted || now < not_before_) return end_;
+  const bool due = state.last_sequence != reckoned_at_ || now >= stale_;
+  if (!due || now < not_before_) return end_;
   const auto [longest, steps] = by_hand(plan_, state, wall);
   auto left = longest;
   const auto begun = Clock::now();

@@ -7,7 +7,7 @@
 
 namespace cupel::controller {
 
-/// Upwards: what is told anew every second would be written every second.
+/// Upwards: what is reported anew every second would be written every second.
 engine::WallTime to_ten_seconds(engine::WallTime time);
 
 class Eta {

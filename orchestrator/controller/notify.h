@@ -10,14 +10,14 @@ namespace cupel::controller {
 
 class Notifier {
  public:
-  /// `complain`: that a program could not be told, in one line.
+  /// `complain`: that a program could not be informed, in one line.
   Notifier(asio::any_io_executor executor,
            std::function<void(engine::RunId, const std::string&)> print_error)
       : news_{executor, asio::steady_timer::time_point::max()}, complain_{std::move(print_error)} {}
 
   /// What the event means for people, if anything. `program`: a file, or a name in PATH; empty:
-  /// nobody is told. At most kMostWaiting stand in line; of what came beyond, the next notice says
-  /// how many there were.
+  /// nobody is informed. At most kMostWaiting stand in line; of what came beyond, the next notice
+  /// says how many there were.
   void hear(const std::string& program, engine::RunId run, const engine::Event& event);
 
   /// Tells, one after the other and at most once in kPause, until it is cancelled.
@@ -46,8 +46,8 @@ class Notifier {
 /// "overdue", "halt", "action", "end"; nothing for all other events. Pure.
 std::optional<std::string_view> notice_of(const engine::Event& event);
 
-/// What is told of the event: `what` as notice_of() has it, the run, and what the event says. As
-/// the journal has it: not yet printable.
+/// What is reported of the event: `what` as notice_of() has it, the run, and what the event says.
+/// As the journal has it: not yet printable.
 boost::json::object notice_json(std::string_view what, engine::RunId run,
                                 const engine::Event& event);
 

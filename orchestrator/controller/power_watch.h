@@ -1,5 +1,5 @@
 #pragma once
-// What loaded nodes draw, as their BMCs measure it, told to the engine at a modest pace. A
+// What loaded nodes draw, as their BMCs measure it, reported to the engine at a modest pace. A
 // bystander: a BMC that is slow or has no such sensor costs nothing but better numbers.
 #include <functional>
 #include <memory>

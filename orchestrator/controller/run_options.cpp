@@ -20,13 +20,13 @@ seconds span_of(const boost::json::object& object, std::string_view key, seconds
 
 }  // namespace
 
-RunOptions with(RunOptions options, const RunFlags& said) {
-  options.consoles = said.consoles.value_or(options.consoles);
-  options.notify = said.notify.value_or(options.notify);
-  options.look_again = said.look_again.value_or(options.look_again);
-  options.measure_power = said.measure_power.value_or(options.measure_power);
-  options.repair_patience = said.repair_patience.value_or(options.repair_patience);
-  if (said.requalifies) options.requalifies = said.requalifies;
+RunOptions with(RunOptions options, const RunFlags& flags) {
+  options.consoles = flags.consoles.value_or(options.consoles);
+  options.notify = flags.notify.value_or(options.notify);
+  options.look_again = flags.look_again.value_or(options.look_again);
+  options.measure_power = flags.measure_power.value_or(options.measure_power);
+  options.repair_patience = flags.repair_patience.value_or(options.repair_patience);
+  if (flags.requalifies) options.requalifies = flags.requalifies;
   return options;
 }
 

@@ -15,7 +15,7 @@ namespace cupel::controller {
 enum class Where { here, background };
 
 struct Submission {
-  RunFlags flags{};        // what is said this time of how the run is accompanied
+  RunFlags flags{};        // what is given this time of how the run is accompanied
   std::string begun_by{};  // for the record of a new run: login_name(), or whom a service serves
   Where where = Where::here;
   std::string request{};  // RunOptions::request
@@ -46,7 +46,7 @@ Result<Submitted> take_over(const store::Store& store, store::Run run);
 
 /// Drives a run that is this process's own, and whatever is submitted meanwhile, until all of it is
 /// over. How it ended is in its journal. Errors: kInvalid: it could not begin; kStorage: nothing
-/// more was started; what helps is said.
+/// more was started; what helps is reported.
 Result<void> drive(Front& front, store::Store& store, std::unique_ptr<Planned> planned,
                    Submitted submitted, Settings settings);
 

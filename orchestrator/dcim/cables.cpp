@@ -109,7 +109,7 @@ CableChange cable_change(const std::string& id, std::string_view status,
   const auto end = other == ends.end() ? ends.begin() : other;
   if (end == ends.end()) return change;
   change.node = end->node;
-  const auto wanted = end->seen.as_planned ? kConnected : kPlanned;
+  const auto expected = end->seen.as_planned ? kConnected : kPlanned;
   const auto what = fmt::format("cable {} at {}", id, printable(end->port));
   const auto saw =
       fmt::format("run {}: {}", end->seen.run,
@@ -121,9 +121,9 @@ CableChange cable_change(const std::string& id, std::string_view status,
       change.warnings.push_back(fmt::format("{} stays {} ({})", what, status, saw));
     return change;
   }
-  if (status == wanted) return change;
-  change.fields["status"] = wanted;
-  change.words.push_back(fmt::format("{}: {} -> {} ({})", what, printable(status), wanted, saw));
+  if (status == expected) return change;
+  change.fields["status"] = expected;
+  change.words.push_back(fmt::format("{}: {} -> {} ({})", what, printable(status), expected, saw));
   return change;
 }
 

@@ -16,15 +16,15 @@ constexpr std::array<std::string_view, 3> kTakenOut{"decommissioning", "offline"
 void add_status(const Device& now, const NodeResult& result, const ChangeRules& rules,
                 DeviceChange& change) {
   const bool judged = result.state == "pass" || result.state == "fail";
-  const auto& wanted = result.state == "pass" ? rules.passed : rules.failed;
-  if (!judged || now.status == wanted) return;
+  const auto& expected = result.state == "pass" ? rules.passed : rules.failed;
+  if (!judged || now.status == expected) return;
   if (std::ranges::find(kTakenOut, now.status) != kTakenOut.end()) {
     change.warnings.push_back(
         fmt::format("stays {}: it is being taken out", printable(now.status)));
     return;
   }
-  change.fields["status"] = wanted;
-  change.words.push_back(fmt::format("status {} -> {}", printable(now.status), wanted));
+  change.fields["status"] = expected;
+  change.words.push_back(fmt::format("status {} -> {}", printable(now.status), expected));
 }
 
 void add_serial(const Device& now, const NodeResult& result, const ChangeRules& rules,

@@ -25,7 +25,7 @@ Event event_of(EventKind kind, std::string node, std::string step, boost::json::
 }
 
 Task<Result<void>> wait_for(Receipt& receipt) {
-  // Cancelling the waiter changes nothing: the event is on its way, and soon told.
+  // Cancelling the waiter changes nothing: the event is on its way, and soon reported.
   while (!receipt.written) co_await receipt.signal.async_wait(asio::as_tuple(asio::use_awaitable));
   co_return std::move(*receipt.written);
 }

@@ -38,7 +38,7 @@ struct Work {
   Stage stage = Stage::offered;
   bool begun_before = false;  // by a controller that is gone, or by a try that was
   bool inherited = false;     // by a controller that is gone
-  bool overdue_said = false;
+  bool overdue_reported = false;
   bool timed_out = false;
   std::string waits_for{};  // what this try waited for last
   std::string tried{};      // how the try before ended

@@ -24,7 +24,7 @@ struct Command {
   Kind kind{};
   std::string node{};
   std::string step{};
-  std::string text{};  // the reason, as it was told
+  std::string text{};  // the reason, as it was reported
   std::string by{};    // who asked: the login's name
   WallTime at{};       // given by the store
 };

@@ -74,7 +74,7 @@ class Dispatcher {
 
   /// Ready from now on.
   Ticket offer(Offer offer, Time now);
-  /// Ended, or not wanted any more, begun or not: gives back whatever it held. Unknown: nothing.
+  /// Ended, or no longer needed, begun or not: gives back whatever it held. Unknown: nothing.
   void ended(Ticket ticket, Time now);
   /// What begins now, in this order; each holds what it needs from here on. All of a group or none.
   std::vector<Ticket> start(Time now);

@@ -149,9 +149,9 @@ bool Engine::queued() const {
   return std::ranges::any_of(runs_, [](const auto& run) { return !run->queue.empty(); });
 }
 
-/// What happens while a journal writes is queued behind it, told by returned_, or a wish to stop:
-/// all of it is looked at when this has ended. What was written takes effect before anything else
-/// of its run is written.
+/// What happens while a journal writes is queued behind it, reported by returned_, or a request to
+/// stop: all of it is looked at when this has ended. What was written takes effect before anything
+/// else of its run is written.
 Task<void> Engine::commit() {
   // By index: a run may be added or forgotten while another one's events are being written. One
   // that is passed over then is written in the next round.
@@ -225,13 +225,13 @@ void Engine::follow(ActiveRun& run, const Event& event) {
   run.mark(node->second);
   if (!mine.groups.empty()) run.mark_groups_of(node->second);
   if (event.kind == EventKind::step_ended) check_circuit(run, event);
-  // Ready, and not wanted any more.
+  // Ready, and no longer needed.
   auto* work = mine.work;
   if (work == nullptr || work->stage != Work::Stage::offered) return;
   const auto at =
       static_cast<std::size_t>(std::ranges::find(work->nodes, node->second) - work->nodes.begin());
-  const bool wanted = !run.step(*work, at).over() && event.kind != EventKind::node_retried;
-  if (!wanted) release(*work);
+  const bool needed = !run.step(*work, at).over() && event.kind != EventKind::node_retried;
+  if (!needed) release(*work);
 }
 
 void Engine::follow(ActiveRun& run, const Then& then) {

@@ -2,7 +2,7 @@
 // The one reading of a journal: which event moves a run, a node or a step where to. The engine
 // folds into a RunState alone, by its plan (apply() in run_state.h). Reports have no plan: nodes
 // and steps come up as events name them, each with a trace of the events that count. Everything
-// that is told of a run's course is a view of this. Pure.
+// that is reported of a run's course is a view of this. Pure.
 #include <span>
 
 #include "orchestrator/engine/run_state.h"

@@ -26,7 +26,7 @@ struct Forecast {
   struct Level {
     inventory::PowerNode::Kind kind{};
     std::string name;
-    double limit_watts = 0;  // what may be planned with; 0: none is told
+    double limit_watts = 0;  // what may be planned with; 0: none is reported
     double idle_watts = 0;
     double peak_watts = 0;
     std::vector<double> watts{};  // the most in each of `kSamples` equal parts of the run
@@ -51,8 +51,8 @@ struct Forecast {
   double over_bound() const;
 };
 
-/// The plan's own slots count too, the smaller where both are told. The same plan gives the same
-/// forecast. Steps that depend on what is found are taken as done.
+/// The plan's own slots count too, the smaller where both are reported. The same plan gives the
+/// same forecast. Steps that depend on what is found are taken as done.
 Forecast forecast(const playbooks::Plan& plan, const inventory::Inventory& inventory,
                   Limits limits = {});
 

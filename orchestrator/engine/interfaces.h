@@ -76,7 +76,7 @@ class Steps {
  public:
   virtual ~Steps() = default;
   /// One try. Looks first: already so is done. When cancelled it ends soon, and leaves alone what
-  /// its handle names: abort() is asked for where that is not wanted any more. Errors: kCancelled,
+  /// its handle names: abort() is asked for where that is no longer needed. Errors: kCancelled,
   /// kStorage, and nothing else: all other failures are a StepEnd.
   virtual Task<Result<StepEnd>> perform(StepRequest request) = 0;
   /// Ends what `request.handle` names, and whatever that started; leaves nothing of it. It may have

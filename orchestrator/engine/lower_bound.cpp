@@ -229,7 +229,7 @@ std::chrono::seconds path_of(const playbooks::NodePlan& node) {
   return sum;
 }
 
-/// Nodes that are let in stay in until they are through, unless they wait for others: told only
+/// Nodes that are let in stay in until they are through, unless they wait for others: reported only
 /// where nobody does.
 void add_nodes_at_once(const playbooks::Plan& plan, std::vector<LowerBound>& found) {
   if (!plan.groups.empty() || plan.nodes.empty() || plan.nodes_at_once <= 0) return;
@@ -256,8 +256,8 @@ std::optional<LowerBound> of_waves(const playbooks::Plan& plan, const PowerTree&
   std::size_t waves = 0;
   for (std::size_t from = 0; from < plan.nodes.size(); ++waves) {
     const auto left = plan.nodes.size() - from;
-    const auto wanted = waves < plan.canary.size() ? std::max(plan.canary[waves], 1) : left;
-    const auto size = std::min<std::size_t>(wanted, left);
+    const auto requested = waves < plan.canary.size() ? std::max(plan.canary[waves], 1) : left;
+    const auto size = std::min<std::size_t>(requested, left);
     playbooks::Plan alone;
     alone.nodes_at_once = plan.nodes_at_once;
     const auto first = plan.nodes.begin() + static_cast<std::ptrdiff_t>(from);

@@ -11,7 +11,7 @@ class PowerCurve {
  public:
   using Milliwatts = std::int64_t;
 
-  /// So much from `at` on, and before it what was said last. Times never go back.
+  /// So much from `at` on, and before it what was reported last. Times never go back.
   void draws(std::chrono::seconds at, Milliwatts power);
   Milliwatts peak() const { return peak_; }
   /// So many samples of the same length from 0 to `end`.

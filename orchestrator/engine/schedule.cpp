@@ -212,13 +212,13 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
 
 /// What is offered of the step; of every step where it is empty.
 void Engine::withdraw_all(ActiveRun& run, std::string_view step) {
-  std::vector<Work*> unwanted;
+  std::vector<Work*> unneeded;
   for (const auto& [ticket, work] : works_) {
     const bool meant = work->run == &run && work->stage == Work::Stage::offered &&
                        !work->begun_before && (step.empty() || work->planned->name == step);
-    if (meant) unwanted.push_back(work.get());
+    if (meant) unneeded.push_back(work.get());
   }
-  for (auto* work : unwanted) release(*work);
+  for (auto* work : unneeded) release(*work);
 }
 
 void Engine::admit(ActiveRun& run) {

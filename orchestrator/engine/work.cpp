@@ -71,7 +71,7 @@ void Engine::queue_began(Work& work) {
 void Engine::launch(Work& work) {
   work.stage = Stage::trying;
   work.begun_before = true;
-  work.overdue_said = false;
+  work.overdue_reported = false;
   work.waits_for.clear();
   work.overdue = clock_.now() + overdue_after(*work.planned);
   schedule(work);
@@ -271,7 +271,7 @@ void Engine::fire_timers() {
       work.timed_out = true;
       work.signal.emit(asio::cancellation_type::terminal);
     } else if (work.stage == Stage::trying) {
-      work.overdue_said = true;
+      work.overdue_reported = true;
       const auto after = overdue_after(*work.planned);
       queue_for_all(work, EventKind::step_overdue,
                     {{"expected_s", work.planned->expected.count()}, {"after_s", after.count()}},
@@ -288,7 +288,7 @@ void Engine::schedule(Work& work) {
   if (work.stage == Stage::pausing) work.timer = work.retry;
   if (work.stage == Stage::letting_go && !work.timed_out) work.timer = work.retry;
   if (work.stage == Stage::trying && !work.timed_out)
-    work.timer = work.overdue_said ? work.deadline : std::min(work.overdue, work.deadline);
+    work.timer = work.overdue_reported ? work.deadline : std::min(work.overdue, work.deadline);
   if (work.timer) timers_.emplace(*work.timer, work.ticket);
 }
 

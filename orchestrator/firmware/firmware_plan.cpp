@@ -106,7 +106,7 @@ std::string unknown_stone(const ExpectedFirmware& expected, const RunningVersion
 }
 
 /// Another component that wants another version of what this one would write.
-std::string also_wanted(const ComponentState& state, const std::vector<ComponentState>& all) {
+std::string also_needed(const ComponentState& state, const std::vector<ComponentState>& all) {
   for (const auto& other : all) {
     const auto& version = other.expected->version;
     if (&other == &state || version.empty() || version == state.expected->version) continue;
@@ -127,7 +127,7 @@ std::string refusal_of(const ComponentState& state, const bmc::Identity& machine
     return fmt::format("the baseline names no image for it: image, at {}",
                        to_string(expected.where));
   if (auto why = wrong_model(expected, machine.model); !why.empty()) return why;
-  if (auto why = also_wanted(state, all); !why.empty()) return why;
+  if (auto why = also_needed(state, all); !why.empty()) return why;
   for (const auto& each : state.wrong) {
     if (auto why = no_way_down(expected, each); !why.empty()) return why;
     if (auto why = unknown_stone(expected, each); !why.empty()) return why;

@@ -303,11 +303,11 @@ Task<Result<bmc::UpdateOrder>> ImageChecker::check(FirmwareUpdate update, bmc::I
                                                    Deadline deadline) {
   const auto& expected = *update.expected;
   CO_TRY(const auto manifest, read_manifest(trust_));
-  const inventory::WantedImage wanted{machine.vendor, machine.model, expected.component,
-                                      update.version, update.image.sha256};
+  const inventory::RequestedImage requested{machine.vendor, machine.model, expected.component,
+                                            update.version, update.image.sha256};
   const bool by_profile = update.image.is_named();
-  CO_TRY(const auto listed, by_profile ? inventory::allowed_image(manifest, wanted, now)
-                                       : inventory::listed_image(manifest, wanted, now));
+  CO_TRY(const auto listed, by_profile ? inventory::allowed_image(manifest, requested, now)
+                                       : inventory::listed_image(manifest, requested, now));
   const auto file = by_profile ? update.image.file : beside(manifest.file, listed.file);
   if (auto lacking = lacks_approval(update, manifest); !lacking.empty())
     co_return Error{Code::kUntrusted, std::move(lacking)};

@@ -9,8 +9,9 @@
 namespace cupel::firmware {
 namespace {
 
-bool has(const std::vector<std::string>& words, std::string_view wanted) {
-  return std::ranges::any_of(words, [&](const auto& word) { return lower_case(word) == wanted; });
+bool has(const std::vector<std::string>& words, std::string_view requested) {
+  return std::ranges::any_of(words,
+                             [&](const auto& word) { return lower_case(word) == requested; });
 }
 
 std::string listed(const std::vector<std::string>& words) {

@@ -369,7 +369,7 @@ void check_autodetect(std::span<const Record> records, Faults& faults, Faults& n
 /// Of one node.
 struct NodeRecords {
   std::vector<const Record*> gpus{};
-  std::string_view autodetect{};  // "off" where it is not wanted
+  std::string_view autodetect{};  // "off" where it is not requested
 
   bool is_detected() const { return !autodetect.empty() && detector_in(autodetect) != "off"; }
 };
@@ -414,7 +414,7 @@ void check_twice(const NodeRecords& own, Faults& faults) {
                "start");
 }
 
-using Counts = std::map<std::string, std::size_t, std::less<>>;  // by type; "": none told
+using Counts = std::map<std::string, std::size_t, std::less<>>;  // by type; "": none reported
 
 /// One of "gpu:h100:8", "gpu:8", "gpu:h100", "gpu", "gpu:h100:no_consume:2". Source: gres.c,
 /// _get_gres_cnt().
@@ -495,7 +495,7 @@ std::string difference(const Counts& file, const Counts& slurm, const NodeRecord
                      untyped ? "; without Type= in gres.conf a GPU is none of a type" : "");
 }
 
-/// Nodes by what is to be said of them.
+/// Nodes by what is to be reported of them.
 using NodesBy = std::map<std::string, std::vector<std::string>>;
 
 std::vector<std::string> texts_of(const NodesBy& all) {

@@ -212,13 +212,13 @@ Task<Result<KubernetesNode>> Kubernetes::change(std::string name, Patch patch, D
   constexpr int kMostTries = 5;
   for (int tries = 0; tries < kMostTries; ++tries) {
     CO_TRY(auto node, co_await read(name, deadline));
-    const auto wanted = patch(node);
-    if (wanted.empty()) co_return node;
+    const auto requested = patch(node);
+    if (requested.empty()) co_return node;
     ApiRequest request;
     request.method = "PATCH";
     request.path = "/api/v1/nodes/" + name;
     request.content_type = "application/strategic-merge-patch+json";
-    request.body = json::serialize(wanted);
+    request.body = json::serialize(requested);
     auto changed = co_await ask(std::move(request), name, deadline);
     if (changed) co_return parse_kubernetes_node(*changed, site_);
     if (changed.error().code != Code::kConflict) co_return std::move(changed).error();

@@ -23,7 +23,7 @@ SlurmLine slurm_line(const inventory::Profile& profile);
 std::string slurm_conf(const inventory::Inventory& inventory);
 
 /// "a01-n03: Slurm has RealMemory=1000000, the profile says 1945600"; empty where both agree. More
-/// memory or CPUs than Slurm was told are no disagreement.
+/// memory or CPUs than Slurm was given are no disagreement.
 std::vector<std::string> disagreements(const inventory::Profile& profile, const SlurmNode& node);
 
 }  // namespace cupel::handoff

@@ -1,6 +1,6 @@
 #pragma once
-// How slurmctld is asked and told: by scontrol (scontrol.h) or by slurmrestd (slurmrestd.h). Which
-// node is meant, and what it needs, is slurm.h's business.
+// How slurmctld is asked and ordered: by scontrol (scontrol.h) or by slurmrestd (slurmrestd.h).
+// Which node is meant, and what it needs, is slurm.h's business.
 #include <optional>
 #include <string>
 #include <string_view>

@@ -14,8 +14,8 @@ constexpr std::chrono::seconds kPatience{20};
 
 /// The first line of what a tool says.
 std::string first_line(std::string_view text) {
-  const auto said = trimmed(text);
-  return printable(shortened(said.substr(0, said.find('\n')), 200));
+  const auto message = trimmed(text);
+  return printable(shortened(message.substr(0, message.find('\n')), 200));
 }
 
 Task<Result<ProcessOutcome>> ask(std::vector<std::string> argv, std::string configuration,
@@ -32,9 +32,9 @@ Task<Result<ProcessOutcome>> ask(std::vector<std::string> argv, std::string conf
 SlurmRights by_accounting(const std::string& user, const Result<ProcessOutcome>& outcome) {
   if (!outcome) return {Right::unknown, printable(outcome.error().what), {}};
   if (outcome->exit_status != 0) {
-    const auto said = first_line(outcome->error.empty() ? outcome->output : outcome->error);
-    const bool no_accounting = said.contains("accounting_storage");
-    if (!no_accounting) return {Right::unknown, "sacctmgr failed: " + said, {}};
+    const auto message = first_line(outcome->error.empty() ? outcome->output : outcome->error);
+    const bool no_accounting = message.contains("accounting_storage");
+    if (!no_accounting) return {Right::unknown, "sacctmgr failed: " + message, {}};
     return {Right::lacks,
             fmt::format("{} is neither root nor SlurmUser, and without slurmdbd there are no "
                         "administrators",

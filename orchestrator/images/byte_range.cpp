@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::string_view kUnit = "bytes=";
 
-WantedRange part(std::uint64_t first, std::uint64_t behind) {
+RequestedRange part(std::uint64_t first, std::uint64_t behind) {
   return {RangeAnswer::part, {first, behind - first}};
 }
 
 }  // namespace
 
-WantedRange wanted_range(std::string_view field, std::uint64_t size) {
-  const WantedRange whole{RangeAnswer::whole, {0, size}};
+RequestedRange requested_range(std::string_view field, std::uint64_t size) {
+  const RequestedRange whole{RangeAnswer::whole, {0, size}};
   field = trimmed(field);
   if (!field.starts_with(kUnit)) return whole;
   field.remove_prefix(kUnit.size());

@@ -13,13 +13,13 @@ struct ByteRange {
 
 enum class RangeAnswer { whole, part, unsatisfiable };
 
-struct WantedRange {
+struct RequestedRange {
   RangeAnswer answer = RangeAnswer::whole;
   ByteRange bytes{};
 };
 
 /// `field`: the Range header, or empty; of a file of `size` bytes. What is not one range of bytes
 /// is answered with the whole file, as a server may.
-WantedRange wanted_range(std::string_view field, std::uint64_t size);
+RequestedRange requested_range(std::string_view field, std::uint64_t size);
 
 }  // namespace cupel::images

@@ -86,7 +86,8 @@ Result<Ext4::Inode> Ext4::inode(std::uint64_t number) const {
   return found;
 }
 
-std::optional<std::uint64_t> Ext4::place_in_extents(std::string node, std::uint64_t wanted) const {
+std::optional<std::uint64_t> Ext4::place_in_extents(std::string node,
+                                                    std::uint64_t requested) const {
   constexpr std::size_t kEntry = 12;
   constexpr std::uint64_t kMagic = 0xf30a, kLongest = 32768;
   constexpr int kDeepest = 5;
@@ -97,11 +98,11 @@ std::optional<std::uint64_t> Ext4::place_in_extents(std::string node, std::uint6
     std::string_view nearest;
     for (std::uint64_t i = 1; i <= count; ++i) {
       const auto each = std::string_view{node}.substr(i * kEntry, kEntry);
-      if (number_at(each, 0, 4) <= wanted) nearest = each;
+      if (number_at(each, 0, 4) <= requested) nearest = each;
     }
     if (nearest.empty()) return 0;
     if (depth == 0) {
-      const auto within = wanted - number_at(nearest, 0, 4), length = number_at(nearest, 4, 2);
+      const auto within = requested - number_at(nearest, 0, 4), length = number_at(nearest, 4, 2);
       // One that is longer is allocated, and not written.
       if (length > kLongest || within >= length) return 0;
       return ((number_at(nearest, 6, 2) << 32) | number_at(nearest, 8, 4)) + within;
@@ -111,10 +112,10 @@ std::optional<std::uint64_t> Ext4::place_in_extents(std::string node, std::uint6
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> Ext4::place_in_map(const Inode& inode, std::uint64_t wanted) const {
+std::optional<std::uint64_t> Ext4::place_in_map(const Inode& inode, std::uint64_t requested) const {
   constexpr std::uint64_t kDirect = 12, kNumber = 4;
-  if (wanted < kDirect) return number_at(inode.blocks, wanted * kNumber, kNumber);
-  const auto behind = wanted - kDirect;
+  if (requested < kDirect) return number_at(inode.blocks, requested * kNumber, kNumber);
+  const auto behind = requested - kDirect;
   // A file of 1 MiB needs the second table only where blocks have 1024 bytes.
   if (behind >= block_bytes_ / kNumber) return std::nullopt;
   const auto table = number_at(inode.blocks, kDirect * kNumber, kNumber);
@@ -124,10 +125,10 @@ std::optional<std::uint64_t> Ext4::place_in_map(const Inode& inode, std::uint64_
   return number_at(numbers, behind * kNumber, kNumber);
 }
 
-std::optional<std::uint64_t> Ext4::place_of(const Inode& inode, std::uint64_t wanted) const {
+std::optional<std::uint64_t> Ext4::place_of(const Inode& inode, std::uint64_t requested) const {
   constexpr std::uint64_t kInExtents = 0x80000;
-  if ((inode.flags & kInExtents) != 0) return place_in_extents(inode.blocks, wanted);
-  return place_in_map(inode, wanted);
+  if ((inode.flags & kInExtents) != 0) return place_in_extents(inode.blocks, requested);
+  return place_in_map(inode, requested);
 }
 
 Result<std::string> Ext4::bytes_of(const Inode& inode) const {

@@ -41,9 +41,9 @@ class Ext4 {
   Result<std::string> bytes_of(const Inode& inode) const;
   /// Of the file's block of this number, its number on the file system; 0: it is a hole, of zeros.
   /// Nothing: it cannot be read.
-  std::optional<std::uint64_t> place_of(const Inode& inode, std::uint64_t wanted) const;
-  std::optional<std::uint64_t> place_in_extents(std::string node, std::uint64_t wanted) const;
-  std::optional<std::uint64_t> place_in_map(const Inode& inode, std::uint64_t wanted) const;
+  std::optional<std::uint64_t> place_of(const Inode& inode, std::uint64_t requested) const;
+  std::optional<std::uint64_t> place_in_extents(std::string node, std::uint64_t requested) const;
+  std::optional<std::uint64_t> place_in_map(const Inode& inode, std::uint64_t requested) const;
 
   std::ifstream* file_;
   std::uint64_t start_ = 0, block_bytes_ = 0, inode_bytes_ = 0, descriptor_bytes_ = 0;

@@ -128,9 +128,9 @@ std::optional<FatEntry> Fat::find(std::string_view path) const {
     if (part.empty()) continue;
     if (at && !at->is_folder) return std::nullopt;
     const auto entries = at ? folder(at->cluster) : root();
-    const auto wanted = lower_case(part);
+    const auto requested = lower_case(part);
     const auto next = std::ranges::find_if(entries, [&](const FatEntry& entry) {
-      return lower_case(entry.name) == wanted || lower_case(entry.short_name) == wanted;
+      return lower_case(entry.name) == requested || lower_case(entry.short_name) == requested;
     });
     if (next == entries.end()) return std::nullopt;
     at = *next;

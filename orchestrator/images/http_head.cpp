@@ -17,12 +17,12 @@ HttpReply reply_of(const HttpAnswer& answer, std::string_view range) {
   reply.bytes = {0, reply.whole_size};
   reply.pieces = answer.body;
   if (!answer.ranges || answer.status != kOk) return reply;
-  const auto wanted = wanted_range(range, reply.whole_size);
-  if (wanted.answer == RangeAnswer::whole) return reply;
-  const bool part = wanted.answer == RangeAnswer::part;
+  const auto requested = requested_range(range, reply.whole_size);
+  if (requested.answer == RangeAnswer::whole) return reply;
+  const bool part = requested.answer == RangeAnswer::part;
   reply.status = part ? kPartial : kUnsatisfiable;
-  reply.bytes = wanted.bytes;
-  reply.pieces = part_of(answer.body, wanted.bytes.first, wanted.bytes.size);
+  reply.bytes = requested.bytes;
+  reply.pieces = part_of(answer.body, requested.bytes.first, requested.bytes.size);
   return reply;
 }
 

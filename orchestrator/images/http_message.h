@@ -46,7 +46,7 @@ struct HttpAnswer {
   bool ranges = false;  // a part may be asked for
   bool close = false;   // the connection ends
   std::string allow{};  // of 405
-  int retry_after = 0;  // seconds; 0: not said
+  int retry_after = 0;  // seconds; 0: not given
   std::vector<std::shared_ptr<Pace>> paces{};
   std::function<bool()> is_over{};          // asked while the body goes out
   std::function<void(const Sent&)> sent{};  // once, also where nothing went out

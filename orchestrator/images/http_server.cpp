@@ -258,11 +258,11 @@ Task<bool> HttpServer::Impl::answer(Stream& stream, Connection& connection, Requ
     ended(0, false);
     co_return false;
   }
-  const bool wanted = request.method() != http::verb::head;
+  const bool needed = request.method() != http::verb::head;
   std::uint64_t bytes = 0;
-  if (wanted) bytes = co_await send(stream, connection, answer, reply.pieces);
-  const bool whole = !wanted || bytes == reply.bytes.size;
-  ended(bytes, wanted && whole);
+  if (needed) bytes = co_await send(stream, connection, answer, reply.pieces);
+  const bool whole = !needed || bytes == reply.bytes.size;
+  ended(bytes, needed && whole);
   co_return keep&& whole;
 }
 

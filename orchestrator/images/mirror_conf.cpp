@@ -85,16 +85,16 @@ Result<std::string> store_conf(const std::filesystem::path& folder, std::uint16_
                      fmt::arg("folder", path));
 }
 
-Result<std::string> mirror_conf(const MirrorRequest& wish) {
+Result<std::string> mirror_conf(const MirrorRequest& request) {
   constexpr std::size_t kLongest = 200;
-  auto from = wish.from;
+  auto from = request.from;
   while (from.ends_with('/')) from.pop_back();
   if (!is_plain(from) || from.size() > kLongest || !has_address(from))
-    return Error{Code::kInvalid, "--from '" + printable(wish.from) +
+    return Error{Code::kInvalid, "--from '" + printable(request.from) +
                                      "' is not where the image store is served, by its address: "
                                      "http://10.0.0.1:8082/images"};
-  return fmt::format(kMirror, fmt::arg("port", wish.port), fmt::arg("disks", kDisks),
-                     fmt::arg("from", from), fmt::arg("gigabytes", wish.gigabytes));
+  return fmt::format(kMirror, fmt::arg("port", request.port), fmt::arg("disks", kDisks),
+                     fmt::arg("from", from), fmt::arg("gigabytes", request.gigabytes));
 }
 
 }  // namespace cupel::images

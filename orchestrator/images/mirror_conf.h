@@ -20,6 +20,6 @@ struct MirrorRequest {
 };
 
 /// Fetches each piece once, however many ask for it. Errors: kInvalid (`from` is no such URL).
-Result<std::string> mirror_conf(const MirrorRequest& wish);
+Result<std::string> mirror_conf(const MirrorRequest& request);
 
 }  // namespace cupel::images

@@ -19,8 +19,8 @@ class OpenFile {
   static Result<Ptr> open_below(const std::string& folder, const std::string& path);
 
   /// Takes the descriptor over. Errors: kInvalid (no regular file).
-  static Result<Ptr> of(int descriptor, const std::string& said) {
-    return regular(descriptor, said);
+  static Result<Ptr> of(int descriptor, const std::string& name) {
+    return regular(descriptor, name);
   }
 
   OpenFile(const OpenFile&) = delete;

@@ -1,6 +1,7 @@
 #pragma once
-// A share of bandwidth: who wants to send reserves bytes and is told when they may go. Fair where
-// each who sends has one reservation at a time: they are served in turn. Used from several threads.
+// A share of bandwidth: who wants to send reserves bytes and is informed when they may go. Fair
+// where each who sends has one reservation at a time: they are served in turn. Used from several
+// threads.
 #include <chrono>
 #include <cstdint>
 #include <mutex>

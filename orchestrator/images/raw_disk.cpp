@@ -106,7 +106,7 @@ std::string_view wrong_in_btrfs(std::ifstream& file, const Partition& partition)
 /// What is wrong with it; empty: nothing.
 std::string_view wrong_in(std::ifstream& file, std::vector<Partition> partitions, bool for_bios) {
   if (partitions.empty())
-    return "has no partition table: what is wanted is a whole disk, raw, and no file system";
+    return "has no partition table: what is expected is a whole disk, raw, and no file system";
   const auto is_esp = [](const Partition& one) { return is_one_of(one, kEsp); };
   const auto esp = std::ranges::find_if(partitions, is_esp);
   if (esp == partitions.end() && !for_bios)

@@ -51,8 +51,8 @@ Result<void> UnnamedFile::append(std::string_view bytes) {
   return ok();
 }
 
-Result<OpenFile::Ptr> UnnamedFile::finish(const std::string& said) {
-  return OpenFile::of(std::exchange(fd_, -1), said);
+Result<OpenFile::Ptr> UnnamedFile::finish(const std::string& name) {
+  return OpenFile::of(std::exchange(fd_, -1), name);
 }
 
 }  // namespace cupel::images

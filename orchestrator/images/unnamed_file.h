@@ -18,8 +18,8 @@ class UnnamedFile {
 
   /// Errors: kStorage: the disk is full.
   Result<void> append(std::string_view bytes);
-  /// To be read from now on, by the name `said` in messages. Errors: kStorage.
-  Result<OpenFile::Ptr> finish(const std::string& said);
+  /// To be read from now on, by the name `name` in messages. Errors: kStorage.
+  Result<OpenFile::Ptr> finish(const std::string& name);
 
  private:
   explicit UnnamedFile(int fd, std::filesystem::path folder)

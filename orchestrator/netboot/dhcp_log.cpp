@@ -75,8 +75,8 @@ DhcpEvent DhcpLog::event(std::string_view cause, const std::string& mac, std::st
 std::optional<DhcpEvent> DhcpLog::once(DhcpEvent problem, std::string_view whom) {
   problem.is_problem = true;
   auto key = problem.cause + " " + std::string{whom};
-  if (said_.contains(key) || said_.size() >= kMostMachines) return {};
-  said_.insert(std::move(key));
+  if (reported_.contains(key) || reported_.size() >= kMostMachines) return {};
+  reported_.insert(std::move(key));
   return problem;
 }
 

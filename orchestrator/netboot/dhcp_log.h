@@ -22,7 +22,7 @@ struct DhcpEvent {
 
 class DhcpLog {
  public:
-  /// So many machines are remembered; of others nothing is said.
+  /// So many machines are remembered; of others nothing is reported.
   static constexpr std::size_t kMostMachines = 100'000;
   /// So many offers in a row without a request are no accident.
   static constexpr int kOffersNotTaken = 3;
@@ -42,7 +42,7 @@ class DhcpLog {
   std::map<std::string, std::string, std::less<>> nodes_{};  // by MAC
   std::map<std::string, int, std::less<>> offers_{};         // by MAC, since its last request
   std::map<std::string, std::string, std::less<>> macs_{};   // by address, of those who have one
-  std::set<std::string> said_{};
+  std::set<std::string> reported_{};
 };
 
 }  // namespace cupel::netboot

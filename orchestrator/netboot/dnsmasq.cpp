@@ -57,14 +57,14 @@ Result<void> check_interface(const DhcpConf& conf) {
   if (::if_nametoindex(conf.interface.c_str()) == 0)
     return Error{Code::kInvalid, "DHCP: this machine has no interface " + conf.interface +
                                      ": correct boot: dhcp: interface (ip link show)"};
-  in_addr wanted{};
-  ::inet_pton(AF_INET, conf.server.c_str(), &wanted);
+  in_addr expected{};
+  ::inet_pton(AF_INET, conf.server.c_str(), &expected);
   const Interfaces all;
   for (const auto* each = all.first; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
     sockaddr_in address{};
     std::memcpy(&address, each->ifa_addr, sizeof address);
-    if (conf.interface == each->ifa_name && address.sin_addr.s_addr == wanted.s_addr) return ok();
+    if (conf.interface == each->ifa_name && address.sin_addr.s_addr == expected.s_addr) return ok();
   }
   return Error{Code::kInvalid,
                fmt::format("DHCP: interface {} does not have the address {} of boot: serve, which "

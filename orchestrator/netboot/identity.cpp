@@ -75,7 +75,7 @@ const ExpectedMachine* other_node(const Identity& machine, const ExpectedMachine
   return by_mac;
 }
 
-std::string said_macs(const Identity& machine) {
+std::string macs_text(const Identity& machine) {
   return machine.macs.empty() ? "none" : fmt::format("{}", fmt::join(machine.macs, ", "));
 }
 
@@ -94,7 +94,7 @@ std::optional<Refusal> difference(const Identity& machine, const ExpectedMachine
   if (!expected.macs.empty() && !has_mac_of(machine, expected))
     return Refusal{"wrong-mac",
                    fmt::format("its MAC addresses are {}, the inventory's are {}",
-                               said_macs(machine), fmt::join(expected.macs, ", ")),
+                               macs_text(machine), fmt::join(expected.macs, ", ")),
                    true};
   return {};
 }

@@ -12,7 +12,7 @@ namespace cupel::netboot {
 struct Identity {
   std::string arch{}, serial{}, uuid{};
   std::vector<std::string> macs{};
-  std::string ticket_from{};  // "cmdline", "media", "efi", "dhcp"; empty: not said
+  std::string ticket_from{};  // "cmdline", "media", "efi", "dhcp"; empty: not given
 
   /// Whether nothing that both say tells them apart.
   bool may_be(const Identity& other) const;

@@ -28,9 +28,9 @@ HttpAnswer refuse(const Open& ticket, const HttpRequest& request, unsigned statu
   (void)tell(ticket, {.kind = Kind::refused,
                       .body = {{"cause", refusal.cause}, {"text", refusal.text}},
                       .peer = request.peer.to_string()});
-  const auto& said =
+  const auto& text =
       refusal.tells_secrets ? refusal.cause + "; the controller's log has the rest" : refusal.text;
-  return json_answer(status, {{"refused", said}, {"cause", refusal.cause}});
+  return json_answer(status, {{"refused", text}, {"cause", refusal.cause}});
 }
 
 HttpAnswer busy() { return {.status = kBusy, .retry_after = kComeAgain}; }

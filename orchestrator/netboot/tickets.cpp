@@ -11,7 +11,7 @@ using images::HttpRequest;
 
 constexpr std::size_t kToken = 32;
 constexpr std::string_view kBoot = "/boot/", kHome = "/home/", kDhcp = "/dhcp/";
-constexpr std::chrono::hours kRemembered{1};  // how long a late machine is told that it is late
+constexpr std::chrono::hours kRemembered{1};  // how long a late machine is informed that it is late
 
 bool is_token(std::string_view text) {
   return text.size() == kToken &&

@@ -12,7 +12,7 @@ namespace cupel::os {
 struct BootHandle {
   enum class Stage {
     drawn,    // the ticket is known; the machine may not have heard of it
-    booting,  // the machine was told to boot by ways[way], and restarted or about to be
+    booting,  // the machine was asked to boot by ways[way], and restarted or about to be
     up,       // the RAM system has its order
     written,  // the image is on the disk; the machine restarts by itself
     home,     // the installed system has reported

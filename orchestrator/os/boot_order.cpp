@@ -80,8 +80,8 @@ std::string mirror_url(const inventory::Inventory& inventory, const inventory::N
 
 /// What is to be written, and where.
 Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
-                            const inventory::Node& node, const BootRequest& wish) {
-  const auto& disk = *wish.os;
+                            const inventory::Node& node, const BootRequest& request) {
+  const auto& disk = *request.os;
   auto image = served("image", disk.files.at("image"));
   image["name"] = disk.name;
   image["content_size"] = disk.content_size;
@@ -91,58 +91,58 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   TRY(order["disk"], disk_of(inventory, node));
   order["image"] = std::move(image);
   const auto& named = node.boot.disk.empty() ? node.boot.disk_wwn : node.boot.disk;
-  if (wish.wipe && named.empty())
+  if (request.wipe && named.empty())
     return Error{Code::kInvalid, node.name +
                                      ": wipe needs the disk's serial or WWN in the inventory: "
                                      "boot: {disk: SERIAL}, or boot: {disk_wwn: WWN}"};
-  if (wish.erase != "none" && !wish.wipe)
+  if (request.erase != "none" && !request.wipe)
     return Error{Code::kInvalid,
                  node.name + ": erase needs wipe: \"yes\": the drive loses all that it holds"};
-  if (wish.wipe) order["wipe"] = named;
-  order["erase"] = wish.erase;
-  order["grow"] = wish.grow;
-  order["seed"] = wish.seed;
-  if (wish.network_first && wish.network_drop)
+  if (request.wipe) order["wipe"] = named;
+  order["erase"] = request.erase;
+  order["grow"] = request.grow;
+  order["seed"] = request.seed;
+  if (request.network_first && request.network_drop)
     return Error{Code::kInvalid, node.name + ": network_first and network_drop: say one of them"};
   order["boot_entry"] = {{"label", "Cupel OS"},
                          {"efi", loader_of(disk)},
-                         {"network_first", wish.network_first},
-                         {"network_drop", wish.network_drop}};
+                         {"network_first", request.network_first},
+                         {"network_drop", request.network_drop}};
   if (disk.bios) order["bios"] = true;
   return ok();
 }
 
 Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventory::Node& node,
-                                         const BootRequest& wish, json::array networks,
+                                         const BootRequest& request, json::array networks,
                                          const netboot::Ticket& ticket) {
-  if (wish.erase != "none")
+  if (request.erase != "none")
     return Error{Code::kInvalid, node.name + ": erase: an installer does not erase a disk before"};
-  if (wish.network_first || wish.network_drop)
-    return Error{Code::kInvalid, node.name +
-                                     (wish.network_first ? ": network_first" : ": network_drop") +
-                                     ": an installer sets the EFI boot order by itself"};
-  if (!wish.seed || !wish.grow)
+  if (request.network_first || request.network_drop)
+    return Error{Code::kInvalid,
+                 node.name + (request.network_first ? ": network_first" : ": network_drop") +
+                     ": an installer sets the EFI boot order by itself"};
+  if (!request.seed || !request.grow)
     return Error{Code::kInvalid,
                  fmt::format("{}: os: {}: no of profile '{}' is for a disk's image: an installer "
                              "divides the disk by itself, and its answers are what a seed is",
-                             node.name, wish.seed ? "grow" : "seed", node.profile)};
+                             node.name, request.seed ? "grow" : "seed", node.profile)};
   if (node.network)
     return Error{Code::kInvalid,
                  fmt::format("{}: network: is for a disk's image with cloud-init, and {} is an "
                              "installer: write a distribution's cloud image, or take network: away",
-                             node.name, wish.os->name)};
-  if (!wish.user_data.empty())
+                             node.name, request.os->name)};
+  if (!request.user_data.empty())
     return Error{
         Code::kInvalid,
         fmt::format("{}: user_data is for a disk's image with cloud-init, and {} is an "
                     "installer: write a distribution's cloud image, or take user_data away",
-                    node.name, wish.os->name)};
+                    node.name, request.os->name)};
   TRY(auto files, debian_installer({.node = &node,
-                                    .image = wish.os->name,
-                                    .digest = wish.os->digest,
-                                    .mirror = wish.os->mirror,
-                                    .public_key = wish.public_key,
-                                    .wipe = wish.wipe,
+                                    .image = request.os->name,
+                                    .digest = request.os->digest,
+                                    .mirror = request.os->mirror,
+                                    .public_key = request.public_key,
+                                    .wipe = request.wipe,
                                     .ticket = ticket,
                                     .networks = std::move(networks)}));
   made.order = {{"version", 1}, {"node", node.name}, {"action", "install"}};
@@ -155,43 +155,43 @@ Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventor
 }  // namespace
 
 Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
-                                      const inventory::Node& node, const BootRequest& wish,
+                                      const inventory::Node& node, const BootRequest& request,
                                       const netboot::Ticket& ticket) {
   netboot::BootOrder made;
   made.machine = {.node = node.name,
                   .serial = node.serial,
                   .uuid = {},
                   .macs = node.boot.macs,
-                  .arch = wish.boots.arch,
+                  .arch = request.boots.arch,
                   .rack = node.rack};
-  made.lifetime = wish.erase == "none" ? kTicketLives : kErasingTicketLives;
+  made.lifetime = request.erase == "none" ? kTicketLives : kErasingTicketLives;
   made.address = node.boot.address.substr(0, node.boot.address.find('/'));
-  made.kernel_arguments = wish.boots.command_line;
-  for (const auto& [name, file] : wish.boots.files) made.files[name] = file.path;
+  made.kernel_arguments = request.boots.command_line;
+  for (const auto& [name, file] : request.boots.files) made.files[name] = file.path;
   auto networks = networks_of(inventory, node);
-  if (is_installer(wish.boots))
-    return install_order(std::move(made), node, wish, std::move(networks), ticket);
+  if (is_installer(request.boots))
+    return install_order(std::move(made), node, request, std::move(networks), ticket);
   made.order = {{"version", 1},
                 {"node", node.name},
-                {"action", wish.os ? "deploy" : "stay"},
+                {"action", request.os ? "deploy" : "stay"},
                 {"hostname", installed_name(node)},
-                {"authorized_keys", json::array{wish.public_key}},
+                {"authorized_keys", json::array{request.public_key}},
                 {"networks", networks}};
-  if (const auto root = wish.boots.files.find(std::string{kLargeRoot});
-      root != wish.boots.files.end())
+  if (const auto root = request.boots.files.find(std::string{kLargeRoot});
+      root != request.boots.files.end())
     made.order["root"] = served(root->first, root->second);
-  if (!wish.os) return made;
-  TRY(add_deployment(made.order, inventory, node, wish));
-  made.files["image"] = wish.os->files.at("image").path;
-  if (!wish.seed) return made;
+  if (!request.os) return made;
+  TRY(add_deployment(made.order, inventory, node, request));
+  made.files["image"] = request.os->files.at("image").path;
+  if (!request.seed) return made;
   made.seed = make_seed({.node = &node,
-                         .image = wish.os->name,
-                         .digest = wish.os->digest,
-                         .public_key = wish.public_key,
+                         .image = request.os->name,
+                         .digest = request.os->digest,
+                         .public_key = request.public_key,
                          .home_url = ticket.home_url,
-                         .ca = wish.ca,
+                         .ca = request.ca,
                          .networks = std::move(networks),
-                         .user_data = wish.user_data});
+                         .user_data = request.user_data});
   if (const auto bytes = made.seed.at("user-data").size(); bytes > kMostUserData)
     return Error{Code::kInvalid,
                  fmt::format("{}: user_data has {} bytes with the node's values in it: at most {} "

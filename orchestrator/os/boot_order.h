@@ -21,11 +21,11 @@ struct BootRequest {
   json::object user_data{};       // of the site, with the node's values and secrets
 };
 
-/// The same for the same wish and ticket, so that a ticket can be opened again. Errors: kInvalid
+/// The same for the same request and ticket, so that a ticket can be opened again. Errors: kInvalid
 /// where neither inventory nor profile say which disk is the node's, or what may be wiped or
 /// erased, or user data is too long or for an installer; and as debian_installer().
 Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
-                                      const inventory::Node& node, const BootRequest& wish,
+                                      const inventory::Node& node, const BootRequest& request,
                                       const netboot::Ticket& ticket);
 
 }  // namespace cupel::os

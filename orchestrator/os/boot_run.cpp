@@ -130,7 +130,7 @@ Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
 
 Task<Result<std::optional<BootEnd>>> BootRun::boot_by_ways(Deadline deadline) {
   if (handle_.stage == Stage::booting) {
-    // It was told to boot before the controller died, and may be at it.
+    // It was asked to boot before the controller died, and may be at it.
     const std::vector until{Kind::hello, Kind::refused,  Kind::failed,
                             Kind::done,  Kind::progress, Kind::home};
     CO_TRY(auto heard, co_await listen(until, doors_.patience.again, deadline));
@@ -189,11 +189,11 @@ Task<Result<void>> BootRun::arm(BootWay way, Deadline deadline) {
     CO_TRY(co_await bmc.media.eject(deadline));
     CO_TRY(co_await bmc.media.insert(base + "ram.iso", deadline));
   }
-  bmc::BootOverride wanted{.target = bmc::BootTarget::uefi_http, .once = true};
-  if (way == BootWay::uefi_http) wanted.uri = base + "ram.efi";
-  if (way == BootWay::pxe) wanted.target = bmc::BootTarget::pxe;
-  if (way == BootWay::media) wanted.target = bmc::BootTarget::virtual_cd;
-  CO_TRY(co_await bmc.boot.set(wanted, deadline));
+  bmc::BootOverride requested{.target = bmc::BootTarget::uefi_http, .once = true};
+  if (way == BootWay::uefi_http) requested.uri = base + "ram.efi";
+  if (way == BootWay::pxe) requested.target = bmc::BootTarget::pxe;
+  if (way == BootWay::media) requested.target = bmc::BootTarget::virtual_cd;
+  CO_TRY(co_await bmc.boot.set(requested, deadline));
   co_return ok();
 }
 
@@ -278,11 +278,11 @@ Task<Result<void>> BootRun::take_back_override(Deadline deadline) {
 /// A BIOS gets no boot entry, and its own order may have the network first. Its BMC is set before
 /// the image is written: the machine restarts by itself as soon as it is.
 Task<Result<void>> BootRun::boot_disk_next(const BootEvent& hello, Deadline deadline) {
-  const json::value said = hello.body;
-  const bool by_bios = flag_at(said, "uefi") == false;
+  const json::value body = hello.body;
+  const bool by_bios = flag_at(body, "uefi") == false;
   if (!doors_.bios || !by_bios) co_return ok();
-  const bmc::BootOverride wanted{.target = bmc::BootTarget::disk, .once = true};
-  const auto set = co_await doors_.bmc.boot.set(wanted, deadline);
+  const bmc::BootOverride requested{.target = bmc::BootTarget::disk, .once = true};
+  const auto set = co_await doors_.bmc.boot.set(requested, deadline);
   disk_next_ = set.has_value();
   if (set) co_return ok();
   if (is_transient(set.error().code) || set.error().code == Code::kCancelled) co_return set.error();

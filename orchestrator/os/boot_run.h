@@ -41,8 +41,9 @@ struct BootInterfaces {
   std::function<std::string()> console{};  // since then; empty: nothing, or nobody records it
   /// Whether the system answers that was there before, with the host key that was pinned for it.
   std::function<Task<bool>(Deadline)> old_system_answers{};
-  /// One look at a system that nothing told to report; `of_ram`: fingerprint of the RAM system's
-  /// host key. Nothing: none answers yet. Empty: the image has a seed, and its system reports.
+  /// One look at a system that nothing reported to report; `of_ram`: fingerprint of the RAM
+  /// system's host key. Nothing: none answers yet. Empty: the image has a seed, and its system
+  /// reports.
   std::function<Task<std::optional<FoundSystem>>(std::string of_ram, Deadline)> look_for_system{};
   std::vector<inventory::BootWay> ways{};
   std::string digest{};    // of the image that is installed; empty: the RAM system stays up
@@ -58,7 +59,7 @@ struct BootEnd {
   std::vector<std::string> advice{};  // NODE stands for the node's name
   std::string host_key{};             // fingerprint of what is up now
   std::string tpm{};                  // SHA-256 of its TPM's endorsement certificate, or empty
-  std::vector<std::string> notes{};   // what was otherwise than it was told, and what it removed
+  std::vector<std::string> notes{};   // what was otherwise than asked, and what it removed
   inventory::BootWay way{};
   std::string disk{};  // that was written, by its serial
 };

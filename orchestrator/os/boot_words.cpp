@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLongestText = 300;
 constexpr std::string_view kRenew = "renew the certificate of boot: tls, then run the step again";
 
-std::string said(const json::object& body, std::string_view key) {
+std::string word_in_body(const json::object& body, std::string_view key) {
   const auto* value = body.if_contains(key);
   if (value == nullptr || !value->is_string()) return {};
   return shortened(printable(value->get_string()), kLongestText);
@@ -29,8 +29,8 @@ std::uint64_t count(const json::object& body, std::string_view key) {
 }  // namespace
 
 BootEnd BootRun::failed_on_node(const netboot::BootEvent& event) const {
-  const auto cause = said(event.body, "cause");
-  const auto text = said(event.body, "text");
+  const auto cause = word_in_body(event.body, "cause");
+  const auto text = word_in_body(event.body, "text");
   const auto row = node_failure(cause);
   auto detail = std::string{row.words} + (text.empty() ? "" : ": " + text);
   return ended(How::needs_person, std::move(detail), row.advice);
@@ -39,7 +39,7 @@ BootEnd BootRun::failed_on_node(const netboot::BootEvent& event) const {
 /// Which of the boot server's causes says that the wrong machine stands there, is in
 /// docs/do/netboot.md.
 BootEnd BootRun::refused(const netboot::BootEvent& event) const {
-  const auto cause = said(event.body, "cause"), text = said(event.body, "text");
+  const auto cause = word_in_body(event.body, "cause"), text = word_in_body(event.body, "text");
   if (cause == "booted-again")
     return ended(How::needs_person, text, "look at its boot order: cupel bmc NODE boot");
   if (cause == "wrong-arch")
@@ -112,7 +112,7 @@ std::string BootRun::words_for(const netboot::BootEvent& event) const {
   if (event.kind != Kind::progress) return {};
   const auto bytes = count(event.body, "bytes");
   const auto of = count(event.body, "of");
-  const auto state = said(event.body, "state");
+  const auto state = word_in_body(event.body, "state");
   if (of == 0 || bytes > of) return fmt::format("{}: {}", name, state);
   return fmt::format(
       "{}: {} ({} %)", name, state,

@@ -69,22 +69,22 @@ std::string FirstBoot::text(const std::vector<std::string>& secrets) const {
   const auto clean_of = [&](const std::string& text) {
     return without_secrets(without_known(text, secrets));
   };
-  std::string said = clean_of(failure);
+  std::string output = clean_of(failure);
   const auto clean = clean_of(last_lines);
   std::string shown;
   for (const auto line : lines(clean)) shown += (shown.empty() ? "" : " | ") + printable(line);
   // What came last says the most.
   if (shown.size() > kMostShown) shown = "..." + shown.substr(shown.size() - kMostShown);
-  said = shortened(printable(said), kMostShown);
-  if (!shown.empty()) said += ". Its last lines: " + shown;
-  return valid_utf8(said);
+  output = shortened(printable(output), kMostShown);
+  if (!shown.empty()) output += ". Its last lines: " + shown;
+  return valid_utf8(output);
 }
 
 Task<Result<FirstBoot>> wait_for_first_boot(ssh::Session& session, bool sudo, Deadline deadline) {
-  CO_TRY(const auto said,
+  CO_TRY(const auto text,
          co_await ssh::run_script(session, std::string{kWait}, {}, sudo, deadline));
-  if (said.status != 0) co_return FirstBoot{.failure = "the wait for cloud-init was ended"};
-  auto seen = read_first_boot(said.out);
+  if (text.status != 0) co_return FirstBoot{.failure = "the wait for cloud-init was ended"};
+  auto seen = read_first_boot(text.out);
   if (seen.how == FirstBoot::How::failed) {
     CO_TRY(co_await ssh::run_script(session, std::string{kDisown}, {}, sudo, deadline));
   }

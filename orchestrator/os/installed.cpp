@@ -28,9 +28,9 @@ Installed read_installed(std::string_view output) {
 }
 
 Task<Result<Installed>> look_at_installed(ssh::Session& session, bool sudo, Deadline deadline) {
-  CO_TRY(const auto said,
+  CO_TRY(const auto result,
          co_await ssh::run_script(session, std::string{kLook}, {}, sudo, deadline));
-  co_return read_installed(said.out);
+  co_return read_installed(result.out);
 }
 
 }  // namespace cupel::os

@@ -33,6 +33,6 @@ struct InstallerFiles {
 /// Of Debian's installer. Source: Debian 12 installation guide, appendix B; netcfg 1.187 for
 /// BOOTIF. Errors: kInvalid (a value that is not what it should be; no serial number of a disk; a
 /// boot server with TLS, whose certificate the installer cannot check).
-Result<InstallerFiles> debian_installer(const InstallerRequest& wish);
+Result<InstallerFiles> debian_installer(const InstallerRequest& request);
 
 }  // namespace cupel::os

@@ -12,7 +12,7 @@ namespace {
 using Dictionary = ctemplate::TemplateDictionary;
 
 // The installer's own network is by DHCP, before it has this file. Which disk is written, partman
-// is told by installer.sh alone.
+// is reported by installer.sh alone.
 constexpr const char* kPreseed = R"answer(d-i debian-installer/locale string C.UTF-8
 d-i keyboard-configuration/xkb-keymap select us
 d-i hw-detect/load_firmware boolean true

@@ -10,8 +10,8 @@
 namespace cupel::os {
 namespace {
 
-/// Host keys, serial and MACs of the system, told once; it tries again while the network comes up.
-/// Needs curl, or Python 3, which cloud-init needs too.
+/// Host keys, serial and MACs of the system, reported once; it tries again while the network comes
+/// up. Needs curl, or Python 3, which cloud-init needs too.
 constexpr std::string_view kHomeScript = R"sh(#!/bin/sh
 # Reports this system to the controller that installed it. More than once: a controller that has
 # just been restarted may have lost the first report.
@@ -62,20 +62,20 @@ json::object file(std::string_view path, std::string_view mode, std::string cont
           {"content", std::move(content)}};
 }
 
-json::array files_of(const SeedRequest& wish) {
+json::array files_of(const SeedRequest& request) {
   json::array files;
-  files.push_back(
-      file(kInstalledFile, "0644", installed_text(wish.node->name, wish.image, wish.digest)));
+  files.push_back(file(kInstalledFile, "0644",
+                       installed_text(request.node->name, request.image, request.digest)));
   files.push_back(file(kHomeProgram, "0700", std::string{kHomeScript}));
-  if (!wish.ca.empty()) files.push_back(file(kCaFile, "0644", wish.ca));
+  if (!request.ca.empty()) files.push_back(file(kCaFile, "0644", request.ca));
   return files;
 }
 
 /// In the background: cloud-init must not wait for it.
-std::string home_command(const SeedRequest& wish) {
-  std::string command = fmt::format("CUPEL_HOME={} CUPEL_IMAGE={} ", shell_quoted(wish.home_url),
-                                    shell_quoted(wish.image));
-  if (!wish.ca.empty()) command += fmt::format("CUPEL_CA={} ", kCaFile);
+std::string home_command(const SeedRequest& request) {
+  std::string command = fmt::format("CUPEL_HOME={} CUPEL_IMAGE={} ", shell_quoted(request.home_url),
+                                    shell_quoted(request.image));
+  if (!request.ca.empty()) command += fmt::format("CUPEL_CA={} ", kCaFile);
   return command + fmt::format("{} < /dev/null > /dev/null 2>&1 &", kHomeProgram);
 }
 
@@ -92,16 +92,16 @@ void add_user_data(json::object& cloud, const json::object& user_data) {
   }
 }
 
-std::string user_data(const SeedRequest& wish) {
-  json::object cloud{{"hostname", installed_name(*wish.node)},
+std::string user_data(const SeedRequest& request) {
+  json::object cloud{{"hostname", installed_name(*request.node)},
                      {"preserve_hostname", false},
                      {"disable_root", false},
                      {"ssh_pwauth", false},
                      {"ssh_deletekeys", true},
-                     {"ssh_authorized_keys", json::array{wish.public_key}},
-                     {"write_files", files_of(wish)},
-                     {"runcmd", json::array{home_command(wish)}}};
-  add_user_data(cloud, wish.user_data);
+                     {"ssh_authorized_keys", json::array{request.public_key}},
+                     {"write_files", files_of(request)},
+                     {"runcmd", json::array{home_command(request)}}};
+  add_user_data(cloud, request.user_data);
   return "#cloud-config\n" + json::serialize(cloud) + "\n";
 }
 
@@ -126,9 +126,9 @@ json::object interface_of(const json::object& network) {
 }
 
 /// Of the NICs that the node boots by.
-json::object boot_networks(const SeedRequest& wish) {
+json::object boot_networks(const SeedRequest& request) {
   json::object ethernets;
-  for (const auto& network : wish.networks) {
+  for (const auto& network : request.networks) {
     const auto name = fmt::format("boot{}", ethernets.size());
     auto interface = interface_of(network.as_object());
     // What cloud-init 22.4.2 writes for ifupdown and systemd-networkd is of that name. With a name
@@ -155,19 +155,20 @@ const std::string& installed_name(const inventory::Node& node) {
   return own ? node.host_name : node.name;
 }
 
-std::map<std::string, std::string> make_seed(const SeedRequest& wish) {
+std::map<std::string, std::string> make_seed(const SeedRequest& request) {
   // A new installation is a new instance: cloud-init does all of it again.
   constexpr std::size_t kIdDigits = 16;
-  const auto id = sha256_hex(wish.home_url).substr(0, kIdDigits);
+  const auto id = sha256_hex(request.home_url).substr(0, kIdDigits);
   std::map<std::string, std::string> seed{
-      {"meta-data", json::serialize(json::object{{"instance-id", "cupel-" + id},
-                                                 {"local-hostname", installed_name(*wish.node)}}) +
-                        "\n"},
-      {"user-data", user_data(wish)}};
-  const auto& own = wish.node->network;
-  if (own || !wish.networks.empty())
+      {"meta-data",
+       json::serialize(json::object{{"instance-id", "cupel-" + id},
+                                    {"local-hostname", installed_name(*request.node)}}) +
+           "\n"},
+      {"user-data", user_data(request)}};
+  const auto& own = request.node->network;
+  if (own || !request.networks.empty())
     seed["network-config"] =
-        json::serialize(own ? network_config(*own) : boot_networks(wish)) + "\n";
+        json::serialize(own ? network_config(*own) : boot_networks(request)) + "\n";
   return seed;
 }
 

@@ -25,7 +25,7 @@ struct SeedRequest {
 
 /// "meta-data", "user-data" and "network-config". Secret: it holds the home URL, and what secrets
 /// the site's user data has.
-std::map<std::string, std::string> make_seed(const SeedRequest& wish);
+std::map<std::string, std::string> make_seed(const SeedRequest& request);
 
 /// The content of kInstalledFile: one line of JSON with its end.
 std::string installed_text(const std::string& node, const std::string& image,

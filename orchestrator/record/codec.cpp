@@ -28,7 +28,7 @@ BOOST_DESCRIBE_STRUCT(Measurement, (), (name, part, value, unit, traced_to))
 BOOST_DESCRIBE_STRUCT(Findings, (), (measurements, parts, unknown, partial))
 BOOST_DESCRIBE_STRUCT(Quantity, (), (value, at_least, at_most, unit, unit_of_limits))
 BOOST_DESCRIBE_STRUCT(Cause, (),
-                      (decision, part, criterion, measured, wanted, evidence, remedy, stages,
+                      (decision, part, criterion, measured, expected, evidence, remedy, stages,
                        quantity, consequence_of, criterion_id, place))
 BOOST_DESCRIBE_STRUCT(Checked, (),
                       (stage, part, measure, quantity, met, source, criterion_id, place, remedy))
@@ -47,7 +47,7 @@ inline constexpr bool kFlat<burnin::Quantity> = true;
 
 // The key in every journal since the first version.
 template <>
-inline constexpr std::string_view kKey<&burnin::Cause::wanted> = "wanted";
+inline constexpr std::string_view kKey<&burnin::Cause::expected> = "wanted";
 
 template <>
 struct Row<inventory::PartKind> : EnumRow<inventory::PartKind> {

@@ -37,7 +37,7 @@ void skip(StepRecord& step, const Event& event) {
     step.detail = "skipped by " + by + (step.detail.empty() ? "" : ": " + step.detail);
 }
 
-/// Where the step stands, and why: told by the event that brought it there.
+/// Where the step stands, and why: reported by the event that brought it there.
 StepRecord step_record(const engine::StepState& state, const engine::StepTrace& trace) {
   StepRecord step{trace.name};
   step.detail = state.detail;
@@ -138,7 +138,7 @@ void take_companions(NodeRecord& record, const Event& event) {
   }
 }
 
-/// What a step found is told by the keys that it wrote, so that no step's name is known here.
+/// What a step found is reported by the keys that it wrote, so that no step's name is known here.
 void take_findings(NodeRecord& record, FormerLogs& former, const Event& event) {
   if (event.data.contains("measurements")) {
     if (burnin::is_log(event.step)) former.keep(event.step);

@@ -18,12 +18,12 @@ struct FoldedRun;
 
 namespace cupel::record {
 
-/// Why a step was not done. `untold`: its condition asks for what nobody told. `unknown`: whoever
-/// wrote it down did not say.
+/// Why a step was not done. `untold`: its condition asks for what nothing reported. `unknown`:
+/// whoever wrote it down did not say.
 enum class Skipped { no, unknown, condition, unreported, partner, person, failure };
 std::string_view to_string(Skipped skipped);
-/// By a person, or because nobody told what its condition asks for: it may have belonged to the
-/// node.
+/// By a person, or because nothing reported what its condition asks for: it may have belonged to
+/// the node.
 constexpr bool was_passed_over(Skipped skipped) {
   return skipped == Skipped::person || skipped == Skipped::unreported;
 }

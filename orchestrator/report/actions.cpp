@@ -48,7 +48,7 @@ bool is_named_by_verdict(const NodeSummary& node, const record::StepRecord& step
   const auto of_kind = fmt::format(" {}s", need.part);
   return std::ranges::any_of(node.causes, [&](const burnin::Cause& each) {
     return each.criterion == "audit: missing" && each.part != need.part &&
-           each.wanted.ends_with(of_kind);
+           each.expected.ends_with(of_kind);
   });
 }
 

@@ -22,7 +22,7 @@ using Traits = std::map<std::string, std::string, std::less<>>;
 /// Why a node failed a step.
 struct TrialCause {
   std::string cause;   // without what differs from node to node: by it nodes are grouped
-  std::string text{};  // what was said of this node, for people; empty: as `cause`
+  std::string text{};  // what was reported of this node, for people; empty: as `cause`
 };
 
 /// A node that has ended a step, well or not.
@@ -49,7 +49,8 @@ struct Cluster {
 struct FailureGroup {
   std::string step;
   std::string cause;  // without what differs from node to node: the key, not for people
-  std::string text;   // what was said of the first of the nodes, in full words; at most 400 bytes
+  std::string
+      text;  // what was reported of the first of the nodes, in full words; at most 400 bytes
   std::vector<std::string> nodes{};
   std::size_t ended = 0;            // nodes that ended the step
   std::vector<Cluster> clusters{};  // the most surprising first; of the same nodes only one
@@ -72,7 +73,7 @@ double fisher_exact(const Share& with, const Share& others);
 /// bytes, as it is a key.
 std::string cause_of(std::string_view detail, std::string_view node);
 
-/// The same error for people, who are told the node beside it: without the name in front, and with
+/// The same error for people, who see the node beside it: without the name in front, and with
 /// whole words up to 400 bytes.
 std::string words_of_cause(std::string_view detail, std::string_view node);
 

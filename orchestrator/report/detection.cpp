@@ -13,7 +13,7 @@ namespace {
 using burnin::Decision;
 using record::StepRecord;
 
-/// The step that told what the cause says.
+/// The step that reported what the cause says.
 const StepRecord* reported_by(const NodeSummary& node, const burnin::Cause& cause) {
   const auto& record = node.record;
   const StepRecord* audit = nullptr;

@@ -57,7 +57,7 @@ std::string junit_case(const std::string& node, const Checked& checked) {
                     ">\n      <failure type=\"{}\" message=\"{}, expected {}\">{}</failure>"
                     "\n    </testcase>\n",
                     to_string(checked.met), xml_text(measured_text(checked)),
-                    xml_text(wanted_text(checked)), xml_text(checked.remedy));
+                    xml_text(expectation_text(checked)), xml_text(checked.remedy));
 }
 
 /// What the criteria do not say: parts that the audit found wanting, steps that failed.

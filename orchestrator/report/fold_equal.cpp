@@ -39,7 +39,7 @@ std::string parts_of(const std::vector<const Thing*>& group) {
 /// All but the part.
 std::string key_of_cause(const burnin::Cause& each) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", to_string(each.decision), each.criterion,
-                     measured_text(each), wanted_text(each), each.remedy,
+                     measured_text(each), expectation_text(each), each.remedy,
                      fmt::join(each.stages, ","), each.consequence_of);
 }
 
@@ -115,14 +115,14 @@ std::vector<burnin::Explained> fold_equal(std::span<const burnin::Explained> cau
 std::vector<CheckedRow> fold_equal(std::span<const burnin::Checked> checked) {
   const auto groups = grouped(checked, [](const burnin::Checked& each) {
     const bool met = each.met == burnin::Met::met;
-    return fmt::format("{}\n{}\n{}\n{}\n{}", each.stage, each.measure, wanted_text(each),
+    return fmt::format("{}\n{}\n{}\n{}\n{}", each.stage, each.measure, expectation_text(each),
                        each.source, met ? std::string{} : measured_text(each));
   });
   std::vector<CheckedRow> reported;
   for (const auto& group : groups) {
     const auto& first = *group.front();
     reported.push_back({first.stage, parts_of(group), first.measure, measured_of(group),
-                        wanted_text(first), first.met == burnin::Met::met, first.source});
+                        expectation_text(first), first.met == burnin::Met::met, first.source});
   }
   return reported;
 }

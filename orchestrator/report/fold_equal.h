@@ -23,7 +23,7 @@ std::vector<burnin::Explained> fold_equal(std::span<const burnin::Explained> cau
 struct CheckedRow {
   std::string stage{}, parts{}, measure{};
   std::string measured{};  // "52 to 54 C"
-  std::string wanted{};    // "at most 85 C"
+  std::string expected{};  // "at most 85 C"
   bool met = false;
   std::string source{};
 };

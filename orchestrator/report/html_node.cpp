@@ -27,7 +27,7 @@ std::string cause_row(const burnin::Cause& cause, std::string_view kind, std::st
   return fmt::format("<tr{}><td>{}<td class={}>{}<td>{}<td>{}<td>{}<td>{}<td><code>{}</code></tr>",
                      kind, broken_at_commas(cause.part), word(cause.decision),
                      escaped(cause.criterion), escaped(measured_text(cause)),
-                     escaped(wanted_text(cause)), escaped(stages_text(cause.stages)),
+                     escaped(expectation_text(cause)), escaped(stages_text(cause.stages)),
                      escaped(action), escaped(cause.evidence.substr(0, 12)));
 }
 
@@ -82,7 +82,7 @@ std::vector<StagesRow> over_stages(std::span<const burnin::Checked> checked) {
   std::map<std::string, std::size_t> where;
   for (auto& each : fold_equal(checked)) {
     const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", each.parts, each.measure, each.measured,
-                                 each.wanted, each.met, each.source);
+                                 each.expected, each.met, each.source);
     const auto [found, fresh] = where.try_emplace(key, rows.size());
     if (fresh) rows.push_back({{}, each});
     rows[found->second].stages.push_back(std::move(each.stage));
@@ -90,7 +90,7 @@ std::vector<StagesRow> over_stages(std::span<const burnin::Checked> checked) {
   return rows;
 }
 
-/// "kernel-log@cpu, memory, gemm": what stands before an '@' is said once.
+/// "kernel-log@cpu, memory, gemm": what stands before an '@' is reported once.
 std::string stages_of(const std::vector<std::string>& stages) {
   std::string text, before;
   for (const auto& stage : stages) {
@@ -122,7 +122,7 @@ std::string numbers(const NodeSummary& node, const SourceList& sources) {
     text +=
         fmt::format("<tr><td>{}<td>{}<td>{}<td class={}>{}<td>{}<td>{}", escaped(stages_of(stages)),
                     broken_at_commas(each.parts), escaped(each.measure), each.met ? "pass" : "fail",
-                    escaped(each.measured), escaped(each.wanted), sources.number_of(each.source));
+                    escaped(each.measured), escaped(each.expected), sources.number_of(each.source));
   return folded(node.record.node + ".numbers", "The numbers against their criteria",
                 text.append(kTableEnd));
 }

@@ -44,9 +44,9 @@ std::string words_beside(const NodeSummary& node, int top, int height, int room)
   const auto most = static_cast<std::size_t>(std::max(height / drawn.line, 1));
   const auto more = node.causes.size() > 1 ? fmt::format(" (and {} more)", node.causes.size() - 1)
                                            : std::string{};
-  const auto said = words_of_cause(burnin::to_string(node.causes[0]), node.record.node);
+  const auto output = words_of_cause(burnin::to_string(node.causes[0]), node.record.node);
   // Lines end at words: a little less than all of the letters is used.
-  const auto cut = shortened_at_word(said, std::max<std::size_t>(most * letters * 4 / 5, 12));
+  const auto cut = shortened_at_word(output, std::max<std::size_t>(most * letters * 4 / 5, 12));
   const auto whole = wrapped(cut + more, 0, letters);
   std::string text;
   int line = 0;

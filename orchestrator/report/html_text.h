@@ -18,7 +18,7 @@ struct Column {
 };
 
 /// Up to its first row; the header is repeated on every printed page. Columns are as wide as they
-/// are told and text wraps in them, so that none is pushed off the page.
+/// are reported and text wraps in them, so that none is pushed off the page.
 std::string table_begin(std::initializer_list<Column> columns);
 inline constexpr std::string_view kTableEnd = "</tbody></table>";
 

@@ -38,9 +38,9 @@ std::string causes_of(const NodeSummary& node) {
     const auto action = action_for(cause.remedy, 0, node.record.node);
     text += fmt::format("- **{}** {}", plain_text(cause.part.empty() ? "the node" : cause.part),
                         plain_text(cause.criterion));
-    const auto measured = measured_text(cause), wanted = wanted_text(cause);
+    const auto measured = measured_text(cause), expected = expectation_text(cause);
     if (!measured.empty()) text += ": " + plain_text(measured);
-    if (!wanted.empty()) text += ", expected " + plain_text(wanted);
+    if (!expected.empty()) text += ", expected " + plain_text(expected);
     text += "\n";
     if (!action.empty()) text += fmt::format("  - to do: {}\n", plain_text(action));
     if (!consequences.empty())

@@ -63,7 +63,7 @@ std::vector<Nearest> nearest(std::span<const burnin::Checked> checked,
     // What stands exactly at its limit was set so.
     if (*inside > kNear * limit || *inside == 0) continue;
     all.push_back({each.stage, each.part, each.measure,
-                   measured_text(each) + ", expected " + wanted_text(each), *inside / limit,
+                   measured_text(each) + ", expected " + expectation_text(each), *inside / limit,
                    false});
   }
   for (const auto& each : compared) {

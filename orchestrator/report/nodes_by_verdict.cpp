@@ -7,15 +7,15 @@ namespace cupel::report {
 Result<std::vector<std::string>> nodes_by_verdict(const store::Store& store,
                                                   std::string_view verdict, engine::RunId run) {
   using burnin::Decision;
-  const auto wanted = verdict == "passed"   ? Decision::pass
-                      : verdict == "failed" ? Decision::fail
-                                            : Decision::inconclusive;
+  const auto expected = verdict == "passed"   ? Decision::pass
+                        : verdict == "failed" ? Decision::fail
+                                              : Decision::inconclusive;
   TRY(const auto summary, summarize(store, run));
   const auto phase = summary.run.phase;
   const bool at_work = phase == engine::RunPhase::running || phase == engine::RunPhase::submitted;
   std::vector<std::string> names;
   for (const auto& node : summary.nodes)
-    if (node.decision == wanted && (!at_work || node.record.verdict))
+    if (node.decision == expected && (!at_work || node.record.verdict))
       names.push_back(node.record.node);
   return names;
 }

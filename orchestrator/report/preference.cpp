@@ -152,11 +152,11 @@ Ranking rank_steps(const PartShares& shares, std::span<const FaultNeeds> faults,
   ranking.whole = whole.share;
   for (auto shown = whole.share; !loads.empty(); shown = worth.of(loads).share)
     ranking.steps.insert(ranking.steps.begin(), take_least(worth, loads, shown));
-  const auto wanted = prefer == Prefer::time ? kEnough * whole.share : whole.share;
+  const auto threshold = prefer == Prefer::time ? kEnough * whole.share : whole.share;
   auto shown = worth.of(loads);
   std::vector<LoadStep> kept;
   for (auto& step : ranking.steps) {
-    step.kept = shown.share < wanted - kSame;
+    step.kept = shown.share < threshold - kSame;
     if (!step.kept) continue;
     kept.push_back({step.name, step.expected});
     shown = worth.of(kept);

@@ -19,7 +19,7 @@ struct Deed {
   std::string what{};  // "skipped", "approved", ...
   std::string node{};  // empty: of the run
   std::string step{};
-  std::string why{};  // as it was said; empty: nothing was
+  std::string why{};  // as it was reported; empty: nothing was
 
   friend bool operator==(const Deed&, const Deed&) = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
 // How a run that works stands: what runs, what is late, what waits for a person. From its events
-// alone, so that it can be told without the inventory that the run was planned with. Pure.
+// alone, so that it can be reported without the inventory that the run was planned with. Pure.
 #include <boost/json/object.hpp>
 #include <map>
 #include <span>

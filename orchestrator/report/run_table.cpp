@@ -20,7 +20,7 @@ using engine::StepState;
 using std::chrono::milliseconds;
 using Phase = StepState::Phase;
 
-constexpr std::size_t kMostBlocked = 3;  // reasons that are said of the run as a whole
+constexpr std::size_t kMostBlocked = 3;  // reasons that are reported of the run as a whole
 
 const NodeState& state_of(const RunTable& table, std::size_t node) {
   static const NodeState kNone{};
@@ -153,8 +153,8 @@ struct Row {
 
 /// What a step that runs says, else why it waits for another try.
 std::string words_of(const RunTable& table, const std::string& node, const StepState& step) {
-  auto said = find_words(table.doing, node);
-  if (!said.empty() || step.until == engine::WallTime{} || step.detail.empty()) return said;
+  auto shown = find_words(table.doing, node);
+  if (!shown.empty() || step.until == engine::WallTime{} || step.detail.empty()) return shown;
   return "another try: " + step.detail;
 }
 
@@ -401,9 +401,9 @@ std::vector<std::string> notes_of(const RunTable& table) {
   }
   std::map<std::string, std::vector<std::string>> blocked;
   for (const auto& [node, why] : table.held) blocked[why].push_back(node);
-  std::size_t said = 0;
+  std::size_t shown = 0;
   for (const auto& [why, nodes] : blocked)
-    if (said++ < kMostBlocked)
+    if (shown++ < kMostBlocked)
       notes.push_back(fmt::format("blocked: {} ({} node{}, {} first)", why, nodes.size(),
                                   s_of(nodes.size()), nodes.front()));
   if (!table.note.empty()) notes.push_back(table.note);
@@ -418,7 +418,7 @@ DrawnTable drawn(const RunTable& table, std::size_t rows, std::size_t columns) {
   if (const auto work = at_work(table); !work.empty()) add_wrapped(lines, work, columns);
   if (table.view.help && table.view.has_keys) add_wrapped(lines, keys_of(table), columns);
   for (const auto& note : notes_of(table)) add_wrapped(lines, note, columns);
-  // A few nodes are shown in any case: what is said of the whole run is cut before them.
+  // A few nodes are shown in any case: what is reported of the whole run is cut before them.
   const std::size_t least = std::min<std::size_t>(table.plan.nodes.size() + 1, rows / 3);
   if (lines.size() + least > rows) lines.resize(std::max<std::size_t>(rows - least, 1));
   const auto widths = columns_of(table, columns);

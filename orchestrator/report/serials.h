@@ -11,7 +11,7 @@ namespace cupel::report {
 using record::chassis_serial;
 using record::parts_with_serial;
 
-/// Every part that told a serial number, once: kind, name, model, serial, firmware, slot.
+/// Every part that reported a serial number, once: kind, name, model, serial, firmware, slot.
 boost::json::array serials_json(const record::NodeRecord& record);
 
 /// A version of what has no serial number of its own: a driver, a BIOS, a BMC, a kernel.

@@ -87,12 +87,12 @@ Members listed_groups(const inventory::Inventory& inventory, const ListedNodes& 
 }  // namespace
 
 std::vector<std::string> ansible_group_names(const std::vector<std::string>& names) {
-  std::map<std::string, int> wanted;
-  for (const auto& name : names) ++wanted[with_underscores(name)];
+  std::map<std::string, int> expected;
+  for (const auto& name : names) ++expected[with_underscores(name)];
   std::vector<std::string> all;
   for (const auto& name : names) {
     auto group = with_underscores(name);
-    all.push_back(wanted.at(group) == 1 ? std::move(group) : name);
+    all.push_back(expected.at(group) == 1 ? std::move(group) : name);
   }
   return all;
 }

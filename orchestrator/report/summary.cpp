@@ -159,7 +159,7 @@ std::vector<std::string> in_work(const RunSummary& summary) {
   return names;
 }
 
-/// Nodes of which the same is to be said, but for numbers and names.
+/// Nodes of which the same is to be reported, but for numbers and names.
 struct AlikeNodes {
   const NodeSummary* first = nullptr;
   std::vector<std::string> names{};
@@ -185,7 +185,7 @@ std::vector<AlikeNodes> alike_nodes(const RunSummary& summary) {
   return groups;
 }
 
-/// What is to be said of those that did not pass: of most nodes first, and of so many groups.
+/// What is to be reported of those that did not pass: of most nodes first, and of so many groups.
 std::string node_lines(const RunSummary& summary, bool all) {
   constexpr std::size_t kMostGroups = 20;
   const auto groups = alike_nodes(summary);

@@ -98,7 +98,7 @@ std::string utc(engine::WallTime time);
 std::string span_text(std::chrono::milliseconds span);
 
 /// A few lines for the end of a run on a terminal: what many nodes have in common comes first, and
-/// nodes of which the same is to be said are one. `all`: however many lines that is.
+/// nodes of which the same is to be reported are one. `all`: however many lines that is.
 std::string to_text(const RunSummary& summary, bool all = false);
 
 }  // namespace cupel::report

@@ -26,7 +26,7 @@ json::object to_json(const burnin::Cause& cause) {
   put_subject(object, cause.part);
   put(object, "margin", margin(cause.quantity));
   put(object, "measured", measured_text(cause));
-  put(object, "expected", wanted_text(cause));
+  put(object, "expected", expectation_text(cause));
   object.erase("wanted");  // the journal's key
   return object;
 }
@@ -66,7 +66,7 @@ json::object to_json(const burnin::Checked& checked) {
                       {"measure", checked.measure},
                       {"met", checked.met == burnin::Met::met},
                       {"measured", measured_text(checked)},
-                      {"expected", wanted_text(checked)},
+                      {"expected", expectation_text(checked)},
                       {"source", checked.source}};
   put_subject(object, checked.part);
   put(object, "value", quantity.value);

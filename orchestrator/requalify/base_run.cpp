@@ -73,13 +73,13 @@ Result<void> each_run(const store::Store& store, const std::string& node, engine
   return ok();
 }
 
-/// Newest first, until one is wanted.
+/// Newest first, until one is requested.
 Result<std::optional<NodeRun>> newest(const store::Store& store, const std::string& node,
-                                      bool (*wanted)(const record::NodeRecord&),
+                                      bool (*requested)(const record::NodeRecord&),
                                       engine::RunId behind = 0) {
   std::optional<NodeRun> found;
   TRY(each_run(store, node, behind, [&](NodeRun run) {
-    if (!wanted(run.record)) return true;
+    if (!requested(run.record)) return true;
     found = std::move(run);
     return false;
   }));

@@ -193,8 +193,8 @@ bool is_same(const Change& one, const Change& other) {
   return one.was == other.was && one.is == other.is && one.kind != ChangeKind::setting;
 }
 
-/// What another source has told already is left out; of one source eight GPUs with another version
-/// are eight changes.
+/// What another source has reported already is left out; of one source eight GPUs with another
+/// version are eight changes.
 void add_unreported(const std::vector<Change>& more, std::vector<Change>& changes) {
   const auto reported = changes.size();
   for (const auto& each : more) {

@@ -68,7 +68,7 @@ class Reader {
     if (!end) return;
     readings_.nodes_of[*end].insert(node);
     if (open)
-      undecided_[each.traced_to].insert(*end);  // what cannot be told apart has the same words
+      undecided_[each.traced_to].insert(*end);  // what cannot be distinguished has the same words
     else
       slow_.insert({*end});
   }
@@ -174,9 +174,9 @@ class Inquiry {
         since = false;
         continue;
       }
-      const auto said = std::ranges::find(answers_[i], links, &SwapAnswer::was);
-      if (said == answers_[i].end()) continue;
-      if (since || said->outcome == Outcome::named) add(found, *said, runs_[i].run);
+      const auto answer = std::ranges::find(answers_[i], links, &SwapAnswer::was);
+      if (answer == answers_[i].end()) continue;
+      if (since || answer->outcome == Outcome::named) add(found, *answer, runs_[i].run);
     }
     if (found.by.empty()) return found;
     found.answer.cleared.clear();
@@ -185,18 +185,18 @@ class Inquiry {
     return found;
   }
 
-  static void add(SwapCase& found, const SwapAnswer& said, engine::RunId run) {
+  static void add(SwapCase& found, const SwapAnswer& answer, engine::RunId run) {
     auto& now = found.answer;
     const bool settled = now.outcome != Outcome::open && now.outcome != Outcome::named;
     if (settled) return;
-    if (said.outcome != Outcome::named) {
+    if (answer.outcome != Outcome::named) {
       if (now.outcome != Outcome::open) return;  // a newer one named parts
-      now = said;
+      now = answer;
       found.by.push_back(run);
       return;
     }
     std::vector<burnin::fabric::LinkPart> left;
-    std::ranges::set_intersection(now.parts, said.parts, std::back_inserter(left));
+    std::ranges::set_intersection(now.parts, answer.parts, std::back_inserter(left));
     now.outcome = left.empty() ? Outcome::contradicted : Outcome::named;
     now.parts = std::move(left);
     found.by.push_back(run);

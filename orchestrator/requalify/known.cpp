@@ -72,7 +72,7 @@ Result<void> compare(Known& known, const Asked& asked) {
 }
 
 /// What failed must be measured again: before a swap, or since the run that was passed.
-std::map<std::string, std::string, std::less<>> wanted_again(const Known& known,
+std::map<std::string, std::string, std::less<>> needed_again(const Known& known,
                                                              const Asked& asked) {
   if (asked.after_swap) return failed_stages({&known.base, 1});
   return failed_stages(known.failed);
@@ -143,7 +143,7 @@ Result<Selection> select_for(const Known& known, const Asked& asked,
   TRY(const auto passed, passed_playbook(known));
   Request request{.run = known.base.run.id, .changes = known.changes};
   request.hands_over = !asked.after_swap;
-  request.wanted = wanted_again(known, asked);
+  request.needed = needed_again(known, asked);
   return select_stages(passed, inventory, node, request);
 }
 

@@ -73,9 +73,9 @@ Reasons reasons_of(const Playbook& passed, const Request& request,
                    const burnin::RequalifyRules& rules) {
   Reasons reasons;
   for (const auto& step : passed.steps) {
-    const auto wanted = request.wanted.find(burnin::base_name(step.name));
-    if (step.kind == StepKind::stage && wanted != request.wanted.end())
-      reasons[wanted->first] = {wanted->second};
+    const auto requested = request.needed.find(burnin::base_name(step.name));
+    if (step.kind == StepKind::stage && requested != request.needed.end())
+      reasons[requested->first] = {requested->second};
   }
   for (const auto& change : request.changes) {
     const auto voided = burnin::voided_by(rules, change);
@@ -173,8 +173,8 @@ void sort_stage(PlaybookStep step, const Reasons& reasons, const Request& reques
   const auto base = burnin::base_name(step.name);
   const auto reason = reasons.find(base);
   if (always_runs(base, burnin::requalify_rules())) {
-    // Only what is wanted is a reason for a run: a look that failed must be passed.
-    if (request.wanted.contains(base)) selection.again.push_back({step.name, reason->second, {}});
+    // Only what is requested is a reason for a run: a look that failed must be passed.
+    if (request.needed.contains(base)) selection.again.push_back({step.name, reason->second, {}});
     selection.playbook.steps.push_back(std::move(step));
     return;
   }
@@ -242,7 +242,7 @@ Result<Selection> select_stages(const Playbook& passed, const inventory::Invento
     sort_stage(std::move(step), reasons, request, selection);
   }
   for (const auto& [base, why] : reasons) selection.voided.push_back(base);
-  for (const auto& [base, why] : request.wanted)
+  for (const auto& [base, why] : request.needed)
     if (!reasons.contains(base)) selection.elsewhere.push_back(base);
   if (selection.is_empty()) return selection;
   if (auto whole = whole_stage(profile, reasons)) {

@@ -26,7 +26,7 @@ struct Selection {
   std::vector<std::string> kept{};    // stages whose evidence stands
   std::vector<std::string> open{};    // void, and not to be done with one node alone
   std::vector<std::string> voided{};  // base names of all that is void
-  /// Base names of what is wanted and no stage of the run that was passed.
+  /// Base names of what is requested and no stage of the run that was passed.
   std::vector<std::string> elsewhere{};
   std::string whole{};               // the short stage of the whole node; empty: none is needed
   std::size_t stages = 0;            // of the run that was passed
@@ -40,8 +40,8 @@ struct Selection {
 struct Request {
   std::int64_t run = 0;  // on which it builds, for the texts
   std::vector<burnin::Change> changes{};
-  /// Stages that are wanted again whatever the rules say, by base name, each with a reason.
-  std::map<std::string, std::string, std::less<>> wanted{};
+  /// Stages that are needed again whatever the rules say, by base name, each with a reason.
+  std::map<std::string, std::string, std::less<>> needed{};
   bool hands_over = true;  // a machine that passes goes back to Slurm
 };
 

@@ -101,13 +101,13 @@ std::string cause_text(const Cause& cause, const NodeSummary& node) {
 }
 
 /// What the vendor asks for, each once, in the order of the causes.
-std::vector<std::string> wanted_of(const std::vector<Cause>& causes, const NodeSummary& node) {
-  std::vector<std::string> wanted;
+std::vector<std::string> needed_stages(const std::vector<Cause>& causes, const NodeSummary& node) {
+  std::vector<std::string> needed;
   for (const auto& cause : causes)
     if (const auto diagnosis = burnin::causes().diagnose(cause, node.causes, node.record.findings))
       for (const auto& each : diagnosis->vendor)
-        if (std::ranges::find(wanted, each) == wanted.end()) wanted.push_back(each);
-  return wanted;
+        if (std::ranges::find(needed, each) == needed.end()) needed.push_back(each);
+  return needed;
 }
 
 std::string cover_page(const RunSummary& summary, const NodeSummary& node,
@@ -129,7 +129,8 @@ std::string cover_page(const RunSummary& summary, const NodeSummary& node,
                       report::utc(summary.run.ended));
   for (const auto& each : causes) text += cause_text(each, node);
   text += "\nWhat such a return is asked for\n";
-  for (const auto& each : wanted_of(causes, node)) text += fmt::format("- {}\n", printable(each));
+  for (const auto& each : needed_stages(causes, node))
+    text += fmt::format("- {}\n", printable(each));
   text +=
       "\nIn this archive\n"
       "- verdict.json: each finding with number and limits, and what is likely behind it\n"

@@ -51,7 +51,7 @@ bmc::BiosValues before_the_boot(const bmc::BiosSettings& bios) {
   return values;
 }
 
-/// What becomes of one wanted attribute.
+/// What becomes of one expected attribute.
 struct Verdict {
   SettingState state = SettingState::differs;
   std::string text{};    // why it is refused; else what others have to do with it
@@ -65,18 +65,18 @@ struct Verdict {
 
 class AttributePlan {
  public:
-  AttributePlan(const ReportedSettings& reported, const std::vector<WantedAttribute>& wanted,
+  AttributePlan(const ReportedSettings& reported, const std::vector<ExpectedAttribute>& expected,
                 SettingsPlan& plan)
       : bios_{*reported.bios},
         registry_{bmc::without_conditional_locks(reported.bios_registry, *reported.bios)},
         now_{before_the_boot(bios_)},
         present_{registry_, now_, {}},
         staged_{registry_, now_, bios_.pending},
-        wanted_{wanted},
+        expected_{expected},
         plan_{plan} {}
 
   void run() {
-    auto left = wanted_;
+    auto left = expected_;
     for (int round = 1; !left.empty(); ++round) {
       const auto after = with(left);
       if (round == 1) say_what_is_not_evaluated(after);
@@ -93,17 +93,17 @@ class AttributePlan {
 
  private:
   /// The machine once all of them are set.
-  BiosOutcome with(const std::vector<WantedAttribute>& wanted) const {
+  BiosOutcome with(const std::vector<ExpectedAttribute>& expected) const {
     auto set = bios_.pending;
-    for (const auto& each : wanted) set.insert_or_assign(each.attribute, each.value);
+    for (const auto& each : expected) set.insert_or_assign(each.attribute, each.value);
     return {registry_, now_, set};
   }
 
   /// Writes the verdicts that hold, and returns what is to be judged again: without those that are
   /// dropped, and so are not what keeps another from being set.
-  std::vector<WantedAttribute> conclude(const std::vector<WantedAttribute>& left,
-                                        const std::vector<Verdict>& verdicts, const Names& dropped,
-                                        bool last) {
+  std::vector<ExpectedAttribute> conclude(const std::vector<ExpectedAttribute>& left,
+                                          const std::vector<Verdict>& verdicts,
+                                          const Names& dropped, bool last) {
     const auto by_dropped = [&](const Verdict& verdict) {
       return std::ranges::any_of(verdict.causes,
                                  [&](const auto& name) { return is_among(dropped, name); });
@@ -111,7 +111,7 @@ class AttributePlan {
     const bool round_about = std::ranges::all_of(verdicts, [&](const auto& verdict) {
       return !verdict.is_dropped() || by_dropped(verdict);
     });
-    std::vector<WantedAttribute> again;
+    std::vector<ExpectedAttribute> again;
     for (std::size_t i = 0; i < left.size(); ++i) {
       const bool concluded =
           last || (verdicts[i].is_dropped() && (round_about || !by_dropped(verdicts[i])));
@@ -123,24 +123,24 @@ class AttributePlan {
     return again;
   }
 
-  void write(const WantedAttribute& wanted, const Verdict& verdict) {
-    auto& item = plan_.items[wanted.item];
+  void write(const ExpectedAttribute& expected, const Verdict& verdict) {
+    auto& item = plan_.items[expected.item];
     item.state = verdict.state;
     (verdict.state == SettingState::refused ? item.refusal : item.note) = verdict.text;
-    if (verdict.is_sent) plan_.bios.insert_or_assign(wanted.attribute, wanted.value);
+    if (verdict.is_sent) plan_.bios.insert_or_assign(expected.attribute, expected.value);
   }
 
-  Verdict judge(const WantedAttribute& wanted, const BiosOutcome& after) const {
-    const auto& [attribute, value, item] = wanted;
-    if (const auto bounds = out_of_bounds(wanted, after); !bounds.empty())
+  Verdict judge(const ExpectedAttribute& expected, const BiosOutcome& after) const {
+    const auto& [attribute, value, item] = expected;
+    if (const auto bounds = out_of_bounds(expected, after); !bounds.empty())
       return {.state = SettingState::refused, .text = attribute + " is " + bounds};
     const auto* setter = after.maker_of(attribute, bmc::kCurrentValue);
     const auto becomes = text_of(after.value(attribute));
-    if (!alike(becomes, value)) return changed_by_others(wanted, after, becomes);
-    if (alike(text_of(staged_.value(attribute)), value)) return staged(wanted, after);
+    if (!alike(becomes, value)) return changed_by_others(expected, after, becomes);
+    if (alike(text_of(staged_.value(attribute)), value)) return staged(expected, after);
     if (setter != nullptr)
       return {.text = printable("set by the boot, as " + after.reason_of(*setter))};
-    if (after.is_locked(attribute)) return locked(wanted, after);
+    if (after.is_locked(attribute)) return locked(expected, after);
     if (!present_.is_locked_now(attribute))
       return {.text = inactive(attribute, after), .is_sent = true};
     const auto* lock = present_.maker_of(attribute, bmc::kReadOnly);
@@ -150,32 +150,32 @@ class AttributePlan {
     return {.text = why + ": sent with what changes that", .is_sent = true};
   }
 
-  Verdict staged(const WantedAttribute& wanted, const BiosOutcome& after) const {
-    const bool waits = bios_.pending.contains(wanted.attribute) ||
-                       !alike(bmc::to_text(bios_.current.at(wanted.attribute)), wanted.value);
-    return {.state = waits ? SettingState::waits_for_boot : SettingState::as_wanted,
-            .text = inactive(wanted.attribute, after)};
+  Verdict staged(const ExpectedAttribute& expected, const BiosOutcome& after) const {
+    const bool waits = bios_.pending.contains(expected.attribute) ||
+                       !alike(bmc::to_text(bios_.current.at(expected.attribute)), expected.value);
+    return {.state = waits ? SettingState::waits_for_boot : SettingState::as_expected,
+            .text = inactive(expected.attribute, after)};
   }
 
   /// The boot that makes others current sets another value.
-  Verdict changed_by_others(const WantedAttribute& wanted, const BiosOutcome& after,
+  Verdict changed_by_others(const ExpectedAttribute& expected, const BiosOutcome& after,
                             const std::string& becomes) const {
-    if (after.is_locked(wanted.attribute)) return locked(wanted, after);
-    const auto* setter = after.maker_of(wanted.attribute, bmc::kCurrentValue);
+    if (after.is_locked(expected.attribute)) return locked(expected, after);
+    const auto* setter = after.maker_of(expected.attribute, bmc::kCurrentValue);
     const auto why = setter == nullptr ? std::string{} : ", as " + after.reason_of(*setter);
     return {.state = SettingState::after_boot,
             .text = "the next boot sets it to " + becomes + why + " then"};
   }
 
-  Verdict locked(const WantedAttribute& wanted, const BiosOutcome& after) const {
-    const auto& attribute = wanted.attribute;
+  Verdict locked(const ExpectedAttribute& expected, const BiosOutcome& after) const {
+    const auto& attribute = expected.attribute;
     const auto* lock = after.maker_of(attribute, bmc::kReadOnly);
     Verdict verdict{.state = SettingState::refused, .text = printable(attribute) + " is read-only"};
     if (lock == nullptr) return verdict;
     verdict.causes = after.causes_of(*lock);
     verdict.text += " while " + after.reason_of(*lock);
     const auto becomes = text_of(after.value(attribute));
-    if (!alike(becomes, wanted.value)) verdict.text += ", which sets it to " + becomes;
+    if (!alike(becomes, expected.value)) verdict.text += ", which sets it to " + becomes;
     if (!verdict.causes.empty()) verdict.text += way_out(attribute, verdict.causes.front(), after);
     return verdict;
   }
@@ -183,12 +183,12 @@ class AttributePlan {
   std::string way_out(const std::string& attribute, const std::string& cause,
                       const BiosOutcome& after) const {
     const auto values = after.values_that_unlock(attribute, cause);
-    const auto ours = std::ranges::find(wanted_, cause, &WantedAttribute::attribute);
+    const auto ours = std::ranges::find(expected_, cause, &ExpectedAttribute::attribute);
     if (values.empty()) return {};
-    if (ours != wanted_.end() && alike(text_of(after.value(cause)), ours->value))
+    if (ours != expected_.end() && alike(text_of(after.value(cause)), ours->value))
       return fmt::format("; the profile wants that too ({}), and {} has to be {}",
                          plan_.items[ours->item].name, printable(cause), choice_of(values));
-    if (ours != wanted_.end())
+    if (ours != expected_.end())
       return fmt::format("; {} has to be {}, and cannot be set", printable(cause),
                          choice_of(values));
     if (values.size() == 1)
@@ -203,13 +203,13 @@ class AttributePlan {
     return "without effect while " + after.reason_of(*gray);
   }
 
-  /// What a number may be, where the wanted one may not; empty: it may, or is none.
-  std::string out_of_bounds(const WantedAttribute& wanted, const BiosOutcome& after) const {
-    const auto value = number<double>(wanted.value);
-    const auto rule = registry_.rules.find(wanted.attribute);
+  /// What a number may be, where the expected one may not; empty: it may, or is none.
+  std::string out_of_bounds(const ExpectedAttribute& expected, const BiosOutcome& after) const {
+    const auto value = number<double>(expected.value);
+    const auto rule = registry_.rules.find(expected.attribute);
     if (!value || rule == registry_.rules.end()) return {};
     const auto bound = [&](std::string_view name, std::optional<double> usual) {
-      const auto* made = after.property(wanted.attribute, name);
+      const auto* made = after.property(expected.attribute, name);
       return made == nullptr ? usual : number<double>(bmc::to_text(*made));
     };
     const auto least = bound("LowerBound", rule->second.least);
@@ -222,8 +222,8 @@ class AttributePlan {
   void say_what_is_not_evaluated(const BiosOutcome& after) {
     const auto concerns = [&](const auto& unusable) {
       return unusable.first.empty() ||
-             std::ranges::find(wanted_, unusable.first, &WantedAttribute::attribute) !=
-                 wanted_.end();
+             std::ranges::find(expected_, unusable.first, &ExpectedAttribute::attribute) !=
+                 expected_.end();
     };
     const auto& all = registry_.unusable;
     const auto first = std::ranges::find_if(all, concerns);
@@ -246,15 +246,15 @@ class AttributePlan {
   const bmc::BiosRegistry registry_;
   const bmc::BiosValues now_;
   const BiosOutcome present_, staged_;
-  const std::vector<WantedAttribute>& wanted_;
+  const std::vector<ExpectedAttribute>& expected_;
   SettingsPlan& plan_;
 };
 
 }  // namespace
 
-void plan_attributes(const ReportedSettings& reported, const std::vector<WantedAttribute>& wanted,
-                     SettingsPlan& plan) {
-  if (!wanted.empty()) AttributePlan{reported, wanted, plan}.run();
+void plan_attributes(const ReportedSettings& reported,
+                     const std::vector<ExpectedAttribute>& expected, SettingsPlan& plan) {
+  if (!expected.empty()) AttributePlan{reported, expected, plan}.run();
 }
 
 }  // namespace cupel::settings

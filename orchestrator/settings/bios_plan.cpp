@@ -46,21 +46,21 @@ Fit fit_of(std::string_view setting, const ReportedSettings& reported) {
 /// goes with the word that it has now.
 std::optional<std::string> spelled(const VendorAttribute& row, const std::string& value,
                                    const std::string& now, const bmc::BiosRule* rule) {
-  const auto wanted = std::ranges::find(row.values, value, &ValueSpelling::value);
-  if (wanted == row.values.end()) return std::nullopt;
+  const auto expected = std::ranges::find(row.values, value, &ValueSpelling::value);
+  if (expected == row.values.end()) return std::nullopt;
   if (rule != nullptr && !rule->allowed.empty()) {
-    for (const auto word : wanted->words)
+    for (const auto word : expected->words)
       if (std::ranges::find(rule->allowed, word) != rule->allowed.end()) return std::string{word};
     return std::nullopt;
   }
-  if (contains(wanted->words, now)) return now;
+  if (contains(expected->words, now)) return now;
   for (const auto& other : row.values) {
     const auto at = std::ranges::find(other.words, now);
     const auto place = static_cast<std::size_t>(at - other.words.begin());
-    if (at != other.words.end() && place < wanted->words.size())
-      return std::string{wanted->words[place]};
+    if (at != other.words.end() && place < expected->words.size())
+      return std::string{expected->words[place]};
   }
-  return std::string{wanted->words.front()};
+  return std::string{expected->words.front()};
 }
 
 std::string allowed_in(const bmc::BiosRule* rule) {
@@ -75,46 +75,47 @@ class BiosPlan {
   BiosPlan(const ReportedSettings& reported, SettingsPlan& plan)
       : reported_{reported}, plan_{plan} {}
 
-  void add_portable(const inventory::ExpectedPortable& wanted) {
-    const auto fit = fit_of(wanted.name, reported_);
+  void add_portable(const inventory::ExpectedPortable& expected) {
+    const auto fit = fit_of(expected.name, reported_);
     if (fit.row == nullptr)
-      return refuse(wanted.name, "", wanted.value, no_attribute(wanted.name), SettingState::absent);
+      return refuse(expected.name, "", expected.value, no_attribute(expected.name),
+                    SettingState::absent);
     for (const auto& attribute : fit.attributes) {
       const auto now = bmc::to_text(reported_.bios->current.at(attribute));
-      const auto name = wanted.name + " (" + printable(attribute) + ")";
+      const auto name = expected.name + " (" + printable(attribute) + ")";
       const auto* rule = rule_of(reported_, attribute);
-      const auto word = spelled(*fit.row, wanted.value, now, rule);
+      const auto word = spelled(*fit.row, expected.value, now, rule);
       if (word)
         add(name, attribute, *word);
       else
-        refuse(name, now, wanted.value,
+        refuse(name, now, expected.value,
                fmt::format("{} allows {}", printable(attribute), allowed_in(rule)));
     }
   }
 
-  void add_attribute(const inventory::ExpectedSetting& wanted) {
-    const auto name = "bios " + wanted.attribute;
-    if (!reported_.bios->current.contains(wanted.attribute))
-      return refuse(name, "", wanted.value,
-                    "it is not an attribute of this board's BIOS" + nearest_to(wanted.attribute));
-    const auto* rule = rule_of(reported_, wanted.attribute);
-    const auto now = bmc::to_text(reported_.bios->current.at(wanted.attribute));
+  void add_attribute(const inventory::ExpectedSetting& expected) {
+    const auto name = "bios " + expected.attribute;
+    if (!reported_.bios->current.contains(expected.attribute))
+      return refuse(name, "", expected.value,
+                    "it is not an attribute of this board's BIOS" + nearest_to(expected.attribute));
+    const auto* rule = rule_of(reported_, expected.attribute);
+    const auto now = bmc::to_text(reported_.bios->current.at(expected.attribute));
     const bool listed = rule == nullptr || rule->allowed.empty() ||
-                        std::ranges::find(rule->allowed, wanted.value) != rule->allowed.end();
+                        std::ranges::find(rule->allowed, expected.value) != rule->allowed.end();
     if (!listed)
-      return refuse(name, now, wanted.value,
-                    fmt::format("{} allows {}", wanted.attribute, allowed_in(rule)));
-    add(name, wanted.attribute, wanted.value);
+      return refuse(name, now, expected.value,
+                    fmt::format("{} allows {}", expected.attribute, allowed_in(rule)));
+    add(name, expected.attribute, expected.value);
   }
 
-  void finish() const { plan_attributes(reported_, wanted_, plan_); }
+  void finish() const { plan_attributes(reported_, expected_, plan_); }
 
  private:
-  void refuse(std::string name, std::string current, std::string wanted, std::string why,
+  void refuse(std::string name, std::string current, std::string expected, std::string why,
               SettingState state = SettingState::refused) {
     plan_.items.push_back({.name = std::move(name),
                            .current = std::move(current),
-                           .wanted = std::move(wanted),
+                           .expected = std::move(expected),
                            .state = state,
                            .needs_boot = true,
                            .refusal = std::move(why)});
@@ -122,11 +123,11 @@ class BiosPlan {
 
   void add(const std::string& name, const std::string& attribute, const std::string& value) {
     const auto current = bmc::to_text(reported_.bios->current.at(attribute));
-    const auto known = std::ranges::find(wanted_, attribute, &WantedAttribute::attribute);
-    if (known != wanted_.end() && lower_case(known->value) != lower_case(value))
+    const auto known = std::ranges::find(expected_, attribute, &ExpectedAttribute::attribute);
+    if (known != expected_.end() && lower_case(known->value) != lower_case(value))
       return refuse(name, current, value,
                     "the profile wants " + known->value + " of " + attribute + " too");
-    wanted_.push_back({.attribute = attribute, .value = value, .item = plan_.items.size()});
+    expected_.push_back({.attribute = attribute, .value = value, .item = plan_.items.size()});
     plan_.items.push_back({name, current, value, SettingState::differs, true, {}});
   }
 
@@ -151,28 +152,28 @@ class BiosPlan {
 
   const ReportedSettings& reported_;
   SettingsPlan& plan_;
-  std::vector<WantedAttribute> wanted_{};
+  std::vector<ExpectedAttribute> expected_{};
 };
 
 /// Without BIOS settings, each item says why. A machine that has none lacks what profiles want of
-/// any machine; an attribute by its name is wanted of this one.
+/// any machine; an attribute by its name is requested of this one.
 void plan_without(const inventory::Profile& profile, const ReportedSettings& reported,
                   SettingsPlan& plan) {
   const auto found = reported.unreadable.find("BIOS");
   const auto why = found == reported.unreadable.end() ? "not reported" : found->second;
-  const auto refuse = [&](std::string name, const std::string& wanted, SettingState state) {
+  const auto refuse = [&](std::string name, const std::string& expected, SettingState state) {
     plan.items.push_back({.name = std::move(name),
-                          .wanted = wanted,
+                          .expected = expected,
                           .state = state,
                           .needs_boot = true,
                           .refusal = why});
   };
   const auto portable =
       reported.lacking.contains("BIOS") ? SettingState::absent : SettingState::refused;
-  for (const auto& wanted : profile.settings.portable)
-    if (is_bios_attribute(wanted.name, reported)) refuse(wanted.name, wanted.value, portable);
-  for (const auto& wanted : profile.bios)
-    refuse("bios " + wanted.attribute, wanted.value, SettingState::refused);
+  for (const auto& expected : profile.settings.portable)
+    if (is_bios_attribute(expected.name, reported)) refuse(expected.name, expected.value, portable);
+  for (const auto& expected : profile.bios)
+    refuse("bios " + expected.attribute, expected.value, SettingState::refused);
 }
 
 }  // namespace
@@ -185,9 +186,9 @@ void plan_bios(const inventory::Profile& profile, const ReportedSettings& report
                SettingsPlan& plan) {
   if (!reported.bios) return plan_without(profile, reported, plan);
   BiosPlan bios{reported, plan};
-  for (const auto& wanted : profile.settings.portable)
-    if (is_bios_attribute(wanted.name, reported)) bios.add_portable(wanted);
-  for (const auto& wanted : profile.bios) bios.add_attribute(wanted);
+  for (const auto& expected : profile.settings.portable)
+    if (is_bios_attribute(expected.name, reported)) bios.add_portable(expected);
+  for (const auto& expected : profile.bios) bios.add_attribute(expected);
   bios.finish();
 }
 

@@ -24,9 +24,9 @@ Result<void> keep(Result<T> answer, Into& into, std::string_view what, ReportedS
 
 Task<Result<void>> read_machine(bmc::Bmc& bmc, const inventory::Profile& profile,
                                 ReportedSettings& reported, Deadline deadline) {
-  const auto& wanted = profile.settings;
+  const auto& expected = profile.settings;
   bool bios = !profile.bios.empty(), secure_boot = false;
-  for (const auto& one : wanted.portable) {
+  for (const auto& one : expected.portable) {
     const bool attribute = is_bios_attribute(one.name, reported);
     bios = bios || attribute;
     secure_boot = secure_boot || !attribute;
@@ -43,28 +43,28 @@ Task<Result<void>> read_machine(bmc::Bmc& bmc, const inventory::Profile& profile
     auto state = co_await bmc.settings.secure_boot(deadline);
     CO_TRY(keep(std::move(state), reported.secure_boot, "secure boot", reported));
   }
-  if (!wanted.boot_order.empty()) {
+  if (!expected.boot_order.empty()) {
     auto order = co_await bmc.settings.boot_order(deadline);
     CO_TRY(keep(std::move(order), reported.boot_order, "boot order", reported));
   }
   co_return ok();
 }
 
-Task<Result<void>> read_bmc(bmc::Bmc& bmc, const inventory::ExpectedBmc& wanted,
+Task<Result<void>> read_bmc(bmc::Bmc& bmc, const inventory::ExpectedBmc& expected,
                             ReportedSettings& reported, Deadline deadline) {
-  if (!wanted.ntp_servers.empty()) {
+  if (!expected.ntp_servers.empty()) {
     auto ntp = co_await bmc.settings.ntp(deadline);
     CO_TRY(keep(std::move(ntp), reported.ntp, "NTP", reported));
   }
-  if (!wanted.syslog.empty() || !wanted.alerts.empty()) {
+  if (!expected.syslog.empty() || !expected.alerts.empty()) {
     auto targets = co_await bmc.settings.event_targets(deadline);
     CO_TRY(keep(std::move(targets), reported.event_targets, "events", reported));
   }
-  if (!wanted.services.empty()) {
+  if (!expected.services.empty()) {
     auto services = co_await bmc.manager.services(deadline);
     CO_TRY(keep(std::move(services), reported.services, "services", reported));
   }
-  if (wanted.session_timeout) {
+  if (expected.session_timeout) {
     auto timeout = co_await bmc.settings.session_timeout(deadline);
     CO_TRY(keep(std::move(timeout), reported.session_timeout, "session timeout", reported));
   }

@@ -35,7 +35,7 @@ std::optional<Seen> iommu(const Findings& facts, std::string_view) {
 
 /// Bridges above any device that send peers' traffic up for a check. Linux turns that on only where
 /// it uses an IOMMU (pci_enable_acs()): without one, a bridge that does not is no proof.
-std::optional<Seen> acs(const Findings& facts, std::string_view wanted) {
+std::optional<Seen> acs(const Findings& facts, std::string_view expected) {
   double devices = 0, redirect = 0;
   for (const auto& one : facts.measurements) {
     if (one.name != "pcie.acs" || one.part.empty()) continue;
@@ -44,7 +44,7 @@ std::optional<Seen> acs(const Findings& facts, std::string_view wanted) {
   }
   if (devices < 1) return std::nullopt;
   const bool on = redirect > 0;
-  if (!on && wanted == "on" && measured(facts, "iommu.on").value_or(0) <= 0) return std::nullopt;
+  if (!on && expected == "on" && measured(facts, "iommu.on").value_or(0) <= 0) return std::nullopt;
   return Seen{on ? "on" : "off",
               fmt::format("pcie.acs of {} of {} devices", plain(redirect), plain(devices))};
 }
@@ -89,9 +89,9 @@ std::optional<Seen> secure_boot(const Findings& facts, std::string_view) {
 
 /// The kernel's console beside the firmware's. A kernel without a serial console is no proof,
 /// unless its command line asks for one: then no UART is there.
-std::optional<Seen> sol(const Findings& facts, std::string_view wanted) {
+std::optional<Seen> sol(const Findings& facts, std::string_view expected) {
   const auto serial = measured(facts, "console.serial");
-  if (!serial || wanted != "on") return std::nullopt;
+  if (!serial || expected != "on") return std::nullopt;
   if (*serial > 0) return Seen{"on", fmt::format("console.serial {}", plain(*serial))};
   const auto line = word_of(facts, "kernel.command_line");
   const bool asks = std::ranges::any_of(words(line), [](std::string_view each) {
@@ -110,13 +110,14 @@ std::string_view profile_of(std::string_view governor, std::string_view preferen
   return preference.empty() && governor == "powersave" ? "efficiency" : "";
 }
 
-/// Only the opposite of what is wanted contradicts: between the two the system has its own default.
-std::optional<Seen> power_profile(const Findings& facts, std::string_view wanted) {
+/// Only the opposite of what is requested contradicts: between the two the system has its own
+/// default.
+std::optional<Seen> power_profile(const Findings& facts, std::string_view expected) {
   const auto governor = word_of(facts, "cpu.governor"),
              preference = word_of(facts, "cpu.energy_preference");
   const auto profile = profile_of(governor, preference);
-  const bool opposite = profile != wanted && profile != "balanced" && wanted != "balanced";
-  if (profile.empty() || (profile != wanted && !opposite)) return std::nullopt;
+  const bool opposite = profile != expected && profile != "balanced" && expected != "balanced";
+  if (profile.empty() || (profile != expected && !opposite)) return std::nullopt;
   auto by = "cpu.governor " + (governor.empty() ? std::string{"unknown"} : governor);
   if (!preference.empty()) by += ", cpu.energy_preference " + preference;
   return Seen{std::string{profile}, std::move(by)};
@@ -124,29 +125,29 @@ std::optional<Seen> power_profile(const Findings& facts, std::string_view wanted
 
 /// The firmware's own order, which can differ from the BMC's copy. Nothing where entries of an
 /// unknown kind may explain it: the BMC may know their kind by their names.
-std::optional<Seen> boot_order(const Findings& facts, const std::vector<std::string>& wanted) {
+std::optional<Seen> boot_order(const Findings& facts, const std::vector<std::string>& expected) {
   const auto order = word_of(facts, "boot.order");
   if (order.empty()) return std::nullopt;
   std::vector<std::string> kinds;
   for (const auto kind : split(order, ',')) kinds.emplace_back(trimmed(kind));
   const auto in_order = [&] {
     return std::ranges::is_sorted(kinds, {}, [&](const std::string& kind) {
-      return std::ranges::find(wanted, kind) - wanted.begin();
+      return std::ranges::find(expected, kind) - expected.begin();
     });
   };
-  const bool has_all = std::ranges::all_of(wanted, [&](const std::string& kind) {
+  const bool has_all = std::ranges::all_of(expected, [&](const std::string& kind) {
     return std::ranges::find(kinds, kind) != kinds.end();
   });
-  const bool as_wanted = has_all && in_order();
+  const bool as_expected = has_all && in_order();
   const bool unknown_kind = std::erase(kinds, "other") > 0;
-  if (!as_wanted && unknown_kind && in_order()) return std::nullopt;
-  return Seen{as_wanted ? fmt::format("{}", fmt::join(wanted, ", ")) : order,
+  if (!as_expected && unknown_kind && in_order()) return std::nullopt;
+  return Seen{as_expected ? fmt::format("{}", fmt::join(expected, ", ")) : order,
               "BootOrder of the firmware"};
 }
 
 struct Row {
   std::string_view setting;
-  std::optional<Seen> (*see)(const Findings&, std::string_view wanted);
+  std::optional<Seen> (*see)(const Findings&, std::string_view expected);
 };
 constexpr std::array<Row, 7> kRows{{{"iommu", iommu},
                                     {"acs", acs},
@@ -156,27 +157,27 @@ constexpr std::array<Row, 7> kRows{{{"iommu", iommu},
                                     {"sol", sol},
                                     {"power_profile", power_profile}}};
 
-void compare(std::string_view name, std::string_view wanted, const std::optional<Seen>& seen,
+void compare(std::string_view name, std::string_view expected, const std::optional<Seen>& seen,
              OsView& view) {
   if (!seen) return;
-  if (seen->value == wanted)
+  if (seen->value == expected)
     view.confirmed.emplace_back(name);
   else
-    view.contradicted.push_back(fmt::format("{} is {} to the operating system ({}), wanted {}",
-                                            name, seen->value, seen->by, wanted));
+    view.contradicted.push_back(fmt::format("{} is {} to the operating system ({}), expected {}",
+                                            name, seen->value, seen->by, expected));
 }
 
 }  // namespace
 
-OsView os_view(const inventory::MachineSettings& wanted, const Findings& facts) {
+OsView os_view(const inventory::MachineSettings& expected, const Findings& facts) {
   OsView view;
-  for (const auto& one : wanted.portable) {
+  for (const auto& one : expected.portable) {
     const auto row = std::ranges::find(kRows, one.name, &Row::setting);
     if (row != kRows.end()) compare(one.name, one.value, row->see(facts, one.value), view);
   }
-  if (!wanted.boot_order.empty())
-    compare("boot_order", fmt::format("{}", fmt::join(wanted.boot_order, ", ")),
-            boot_order(facts, wanted.boot_order), view);
+  if (!expected.boot_order.empty())
+    compare("boot_order", fmt::format("{}", fmt::join(expected.boot_order, ", ")),
+            boot_order(facts, expected.boot_order), view);
   return view;
 }
 

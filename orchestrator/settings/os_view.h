@@ -16,6 +16,6 @@ struct OsView {
 
 /// Of the settings that have such a measure, and of the boot order; what was not measured is in
 /// neither list.
-OsView os_view(const inventory::MachineSettings& wanted, const burnin::Findings& facts);
+OsView os_view(const inventory::MachineSettings& expected, const burnin::Findings& facts);
 
 }  // namespace cupel::settings

@@ -9,7 +9,7 @@ boost::json::array to_json(const SettingsPlan& plan) {
   for (const auto& item : plan.items) {
     boost::json::object one{{"name", valid_utf8(item.name)},
                             {"current", valid_utf8(item.current)},
-                            {"wanted", valid_utf8(item.wanted)},
+                            {"wanted", valid_utf8(item.expected)},
                             {"state", to_string(item.state)}};
     if (!item.refusal.empty()) one["refusal"] = valid_utf8(item.refusal);
     if (!item.note.empty()) one["note"] = valid_utf8(item.note);

@@ -29,41 +29,41 @@ std::string why_unreadable(const ReportedSettings& reported, std::string_view wh
   return why == reported.unreadable.end() ? "the BMC does not report it" : why->second;
 }
 
-void refuse(SettingsPlan& plan, std::string name, std::string wanted, std::string why,
+void refuse(SettingsPlan& plan, std::string name, std::string expected, std::string why,
             SettingState state = SettingState::refused) {
   plan.items.push_back({.name = std::move(name),
-                        .wanted = std::move(wanted),
+                        .expected = std::move(expected),
                         .state = state,
                         .refusal = std::move(why)});
 }
 
 /// Where what it belongs to was not read.
-void leave(SettingsPlan& plan, std::string name, std::string wanted,
+void leave(SettingsPlan& plan, std::string name, std::string expected,
            const ReportedSettings& reported, std::string_view what) {
   const bool lacks = reported.lacking.contains(what);
-  refuse(plan, std::move(name), std::move(wanted), why_unreadable(reported, what),
+  refuse(plan, std::move(name), std::move(expected), why_unreadable(reported, what),
          lacks ? SettingState::absent : SettingState::refused);
 }
 
 SettingState state_of(bool is_so, bool will_be) {
   if (!will_be) return SettingState::differs;
-  return is_so ? SettingState::as_wanted : SettingState::waits_for_boot;
+  return is_so ? SettingState::as_expected : SettingState::waits_for_boot;
 }
 
 void plan_secure_boot(const Profile& profile, const ReportedSettings& reported,
                       SettingsPlan& plan) {
-  for (const auto& wanted : profile.settings.portable) {
-    if (is_bios_attribute(wanted.name, reported)) continue;
+  for (const auto& expected : profile.settings.portable) {
+    if (is_bios_attribute(expected.name, reported)) continue;
     if (!reported.secure_boot) {
-      leave(plan, wanted.name, wanted.value, reported, "secure boot");
+      leave(plan, expected.name, expected.value, reported, "secure boot");
       continue;
     }
-    const bool on = wanted.value == "on";
+    const bool on = expected.value == "on";
     const auto& now = *reported.secure_boot;
     const bool active = now.active.value_or(now.next);
-    plan.items.push_back({wanted.name,
+    plan.items.push_back({expected.name,
                           on_off(active),
-                          wanted.value,
+                          expected.value,
                           state_of(active == on, now.next == on),
                           true,
                           {}});
@@ -84,20 +84,20 @@ std::string saved_by(const bmc::BootOrder& now, const std::vector<std::string>& 
 void plan_boot_order(const Profile& profile, const ReportedSettings& reported, SettingsPlan& plan) {
   const auto& kinds = profile.settings.boot_order;
   if (kinds.empty()) return;
-  const auto wanted = listed(kinds);
-  if (!reported.boot_order) return leave(plan, "boot_order", wanted, reported, "boot order");
+  const auto expected = listed(kinds);
+  if (!reported.boot_order) return leave(plan, "boot_order", expected, reported, "boot order");
   const auto& now = *reported.boot_order;
   const auto known = [&](const std::string& kind) {
     return std::ranges::any_of(now.options, [&](const auto& one) { return kind_of(one) == kind; });
   };
   if (!std::ranges::any_of(kinds, known))
     return refuse(
-        plan, "boot_order", wanted,
+        plan, "boot_order", expected,
         "the machine has no such boot option; it has " + kinds_in(now.current, now.options));
   const auto target = in_order(now.next, now.options, kinds);
   plan.items.push_back({"boot_order",
                         kinds_in(now.current, now.options),
-                        wanted,
+                        expected,
                         state_of(now.current == target, now.next == target),
                         true,
                         {},
@@ -105,72 +105,72 @@ void plan_boot_order(const Profile& profile, const ReportedSettings& reported, S
   if (now.next != target) plan.boot_order = target;
 }
 
-void plan_ntp(const ExpectedBmc& wanted, const ReportedSettings& reported, SettingsPlan& plan) {
-  if (wanted.ntp_servers.empty()) return;
-  const auto servers = listed(wanted.ntp_servers);
+void plan_ntp(const ExpectedBmc& expected, const ReportedSettings& reported, SettingsPlan& plan) {
+  if (expected.ntp_servers.empty()) return;
+  const auto servers = listed(expected.ntp_servers);
   if (!reported.ntp) return leave(plan, "bmc ntp", servers, reported, "NTP");
   const auto& now = *reported.ntp;
-  const bool is_so = now.enabled && now.servers == wanted.ntp_servers;
+  const bool is_so = now.enabled && now.servers == expected.ntp_servers;
   const auto text = (now.servers.empty() ? "none" : listed(now.servers)) +
                     (now.enabled || now.servers.empty() ? "" : " (off)");
   plan.items.push_back({"bmc ntp", text, servers, state_of(is_so, is_so), false, {}});
-  if (!is_so) plan.ntp_servers = wanted.ntp_servers;
+  if (!is_so) plan.ntp_servers = expected.ntp_servers;
 }
 
-void plan_target(const bmc::EventTarget& wanted, std::string_view name,
+void plan_target(const bmc::EventTarget& expected, std::string_view name,
                  const ReportedSettings& reported, SettingsPlan& plan) {
   if (!reported.event_targets)
-    return leave(plan, std::string{name}, wanted.destination, reported, "events");
+    return leave(plan, std::string{name}, expected.destination, reported, "events");
   const bool is_so = std::ranges::any_of(*reported.event_targets, [&](const auto& one) {
-    return one.kind == wanted.kind && one.destination == wanted.destination;
+    return one.kind == expected.kind && one.destination == expected.destination;
   });
   plan.items.push_back({std::string{name},
-                        is_so ? wanted.destination : "not a destination",
-                        wanted.destination,
+                        is_so ? expected.destination : "not a destination",
+                        expected.destination,
                         state_of(is_so, is_so),
                         false,
                         {}});
-  if (!is_so) plan.event_targets.push_back(wanted);
+  if (!is_so) plan.event_targets.push_back(expected);
 }
 
-void plan_service(const inventory::ExpectedService& wanted, const ReportedSettings& reported,
+void plan_service(const inventory::ExpectedService& expected, const ReportedSettings& reported,
                   SettingsPlan& plan) {
-  const auto name = "bmc service " + wanted.name;
-  if (!reported.services) return leave(plan, name, on_off(wanted.enabled), reported, "services");
+  const auto name = "bmc service " + expected.name;
+  if (!reported.services) return leave(plan, name, on_off(expected.enabled), reported, "services");
   const auto now = std::ranges::find_if(*reported.services, [&](const auto& one) {
-    return lower_case(one.name) == lower_case(wanted.name);
+    return lower_case(one.name) == lower_case(expected.name);
   });
   if (now == reported.services->end())
-    return refuse(plan, name, on_off(wanted.enabled), "this BMC has no such service",
+    return refuse(plan, name, on_off(expected.enabled), "this BMC has no such service",
                   SettingState::absent);
-  const bool is_so = now->enabled == wanted.enabled;
+  const bool is_so = now->enabled == expected.enabled;
   plan.items.push_back(
-      {name, on_off(now->enabled), on_off(wanted.enabled), state_of(is_so, is_so), false, {}});
-  if (!is_so) plan.services.push_back(wanted);
+      {name, on_off(now->enabled), on_off(expected.enabled), state_of(is_so, is_so), false, {}});
+  if (!is_so) plan.services.push_back(expected);
 }
 
-void plan_session_timeout(const ExpectedBmc& wanted, const ReportedSettings& reported,
+void plan_session_timeout(const ExpectedBmc& expected, const ReportedSettings& reported,
                           SettingsPlan& plan) {
-  if (!wanted.session_timeout) return;
-  const auto text = fmt::format("{} s", wanted.session_timeout->count());
+  if (!expected.session_timeout) return;
+  const auto text = fmt::format("{} s", expected.session_timeout->count());
   if (!reported.session_timeout)
     return leave(plan, "bmc session_timeout", text, reported, "session timeout");
-  const bool is_so = *reported.session_timeout == *wanted.session_timeout;
+  const bool is_so = *reported.session_timeout == *expected.session_timeout;
   plan.items.push_back({"bmc session_timeout",
                         fmt::format("{} s", reported.session_timeout->count()),
                         text,
                         state_of(is_so, is_so),
                         false,
                         {}});
-  if (!is_so) plan.session_timeout = wanted.session_timeout;
+  if (!is_so) plan.session_timeout = expected.session_timeout;
 }
 
 }  // namespace
 
 std::string_view to_string(SettingState state) {
   switch (state) {
-    case SettingState::as_wanted:
-      return "as wanted";
+    case SettingState::as_expected:
+      return "as expected";
     case SettingState::waits_for_boot:
       return "waits for a boot";
     case SettingState::after_boot:
@@ -189,9 +189,9 @@ bool SettingsPlan::has(SettingState state) const {
   return std::ranges::find(items, state, &SettingItem::state) != items.end();
 }
 
-bool SettingsPlan::is_as_wanted() const {
+bool SettingsPlan::is_as_expected() const {
   return std::ranges::all_of(items, [](const auto& item) {
-    return item.state == SettingState::as_wanted || item.state == SettingState::absent;
+    return item.state == SettingState::as_expected || item.state == SettingState::absent;
   });
 }
 
@@ -228,12 +228,12 @@ std::string described(const SettingsPlan& plan, SettingState state) {
     if (item.state != state) continue;
     text += (text.empty() ? "" : "; ") + item.name;
     if (state == SettingState::refused)
-      text += " cannot be " + item.wanted + ": " + item.refusal;
+      text += " cannot be " + item.expected + ": " + item.refusal;
     else if (state == SettingState::absent)
       text += ": " + item.refusal;
     else
-      text += " is " + (item.current.empty() ? "not reported" : item.current) + ", wanted " +
-              item.wanted + (item.note.empty() ? "" : " (" + item.note + ")");
+      text += " is " + (item.current.empty() ? "not reported" : item.current) + ", expected " +
+              item.expected + (item.note.empty() ? "" : " (" + item.note + ")");
   }
   return text;
 }

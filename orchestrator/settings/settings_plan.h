@@ -33,7 +33,7 @@ struct ReportedSettings {
 };
 
 enum class SettingState {
-  as_wanted,
+  as_expected,
   waits_for_boot,  // the next boot makes it so
   after_boot,      // can be set once the next boot has made others current: SettingItem::note
   differs,
@@ -46,7 +46,7 @@ std::string_view to_string(SettingState state);
 struct SettingItem {
   std::string name{};     // "iommu (VTdSupport)", "bios SysProfile", "bmc ntp"
   std::string current{};  // as reported
-  std::string wanted{};
+  std::string expected{};
   SettingState state{};
   bool needs_boot = false;  // takes effect at the next boot
   std::string refusal{};
@@ -67,7 +67,7 @@ struct SettingsPlan {
   std::optional<std::chrono::seconds> session_timeout{};
 
   /// All that the machine has of it.
-  bool is_as_wanted() const;
+  bool is_as_expected() const;
   bool has(SettingState state) const;
   std::ptrdiff_t count(SettingState state) const;
   /// Something waits for a boot, or will once it is set.
@@ -76,7 +76,7 @@ struct SettingsPlan {
 
 SettingsPlan plan_settings(const inventory::Profile& profile, const ReportedSettings& reported);
 
-/// "iommu is Disabled, wanted Enabled; ...": of the items in that state. Refusals, and what is
+/// "iommu is Disabled, expected Enabled; ...": of the items in that state. Refusals, and what is
 /// absent, with their reason.
 std::string described(const SettingsPlan& plan, SettingState state);
 

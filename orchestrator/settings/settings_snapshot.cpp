@@ -36,9 +36,9 @@ std::vector<std::string> texts_in(const json::value& list) {
 void take_services(const SettingsPlan& plan, const ReportedSettings& reported,
                    SettingsSnapshot& before) {
   if (!reported.services) return;
-  for (const auto& wanted : plan.services)
+  for (const auto& expected : plan.services)
     for (const auto& service : *reported.services)
-      if (lower_case(service.name) == lower_case(wanted.name))
+      if (lower_case(service.name) == lower_case(expected.name))
         before.services.push_back({service.name, service.enabled});
 }
 

@@ -43,12 +43,12 @@ Task<Result<void>> bring_file(Session& session, FileToBring file, bool sudo, Dea
   const auto what = "bring " + file.name + " to " + file.folder;
   auto heard = co_await run_script(session, receive_script(file), file.bytes, sudo, deadline);
   if (!heard) co_return std::move(heard).error().within(what);
-  const auto& said = *heard;
-  if (said.status == 0) co_return ok();
-  if (said.status == kDamaged)
+  const auto& result = *heard;
+  if (result.status == 0) co_return ok();
+  if (result.status == kDamaged)
     co_return Error{Code::kUnreachable, what + ": what arrived has another checksum"};
-  const auto words_of_node = shortened(printable(trimmed(said.err)), 300);
-  const auto why = said.status == kCannotWrite && words_of_node.empty()
+  const auto words_of_node = shortened(printable(trimmed(result.err)), 300);
+  const auto why = result.status == kCannotWrite && words_of_node.empty()
                        ? "the folder is not our own: log in as root, or say sudo: true"
                        : words_of_node;
   co_return Error{Code::kFailed, what + ": " + why};

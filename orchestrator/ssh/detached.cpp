@@ -105,7 +105,7 @@ Result<JobState> state_of(std::string_view answer) {
   const auto* age = header.get_object().if_contains("heartbeat_age");
   const bool lives = *phase == JobState::Phase::running && age != nullptr && age->is_number();
   if (lives) state.silent_for = std::chrono::duration<double>{age->to_number<double>()};
-  // Whoever hears "ended" stops reading, so it is only said with the last piece.
+  // Whoever hears "ended" stops reading, so it is only reported with the last piece.
   if (*out == kChunk || *err == kChunk) {
     state.phase = JobState::Phase::running;
     state.exit_status = 0;

@@ -54,7 +54,7 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
                                 std::uint64_t err_from, std::chrono::seconds wait,
                                 Deadline deadline);
 
-/// Lays `word` into the job's folder, as the file `word` beside its streams: how a job is told
+/// Lays `word` into the job's folder, as the file `word` beside its streams: how a job is informed
 /// something while it runs, in place of the word before. Its script finds the folder in CUPEL_JOB.
 /// Idempotent. Errors: as Session::run(); kFailed where it cannot be written.
 Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word,

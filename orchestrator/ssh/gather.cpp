@@ -5,10 +5,10 @@
 
 namespace cupel::ssh {
 
-std::vector<Gathered> gather(std::span<const NodeText> said) {
+std::vector<Gathered> gather(std::span<const NodeText> texts) {
   std::map<std::string_view, std::size_t> place;
   std::vector<Gathered> groups;
-  for (const auto& one : said) {
+  for (const auto& one : texts) {
     const auto [found, is_new] = place.emplace(one.text, groups.size());
     if (is_new) groups.push_back({{}, one.text});
     groups[found->second].nodes.push_back(one.node);

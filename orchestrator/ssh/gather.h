@@ -21,7 +21,7 @@ struct Gathered {
 };
 
 /// Groups equal texts; the largest group first, equal ones in the order of their first node.
-std::vector<Gathered> gather(std::span<const NodeText> said);
+std::vector<Gathered> gather(std::span<const NodeText> texts);
 
 using Fold = std::function<std::string(std::span<const std::string>)>;
 

@@ -178,14 +178,14 @@ struct Sourced {
 using ByName = std::map<std::string, Sourced, std::less<>>;  // "libcublasLt"
 
 /// What cupel-burn says of the node.
-struct Told {
+struct FitReport {
   ByName libraries{};
   bool has_driver = true;     // an older cupel-burn says nothing of it
-  std::string cuda_driver{};  // "12.4": the newest CUDA that the driver runs; empty: not said
+  std::string cuda_driver{};  // "12.4": the newest CUDA that the driver runs; empty: not given
 };
 
-Told reported_in(std::string_view output, const std::string& our_folder) {
-  Told reported;
+FitReport reported_in(std::string_view output, const std::string& our_folder) {
+  FitReport reported;
   auto& all = reported.libraries;
   for (const auto line : lines(output)) {
     const auto parsed = parse_json(line);
@@ -207,19 +207,20 @@ Told reported_in(std::string_view output, const std::string& our_folder) {
 }
 
 /// Empty where the node has no cupel-burn, or one that knows no such question: its stages say so.
-Task<Result<Told>> ask_what_fits(Session& session, const ProgramShelf& shelf, bool sudo,
-                                 Deadline deadline) {
+Task<Result<FitReport>> ask_what_fits(Session& session, const ProgramShelf& shelf, bool sudo,
+                                      Deadline deadline) {
   const auto program = shell_quoted(shelf.on_node() + "/cupel-burn");
   const auto script = std::string{safe_path_functions()} + "if [ -x " + program +
                       " ] && [ -z \"$(cupel_unsafe " + program + ")\" ]; then " + program +
                       " libraries; fi\n";
-  CO_TRY(const auto said, co_await run_script(session, script, {}, sudo, deadline.sooner(kToOpen)));
-  co_return reported_in(said.out, shelf.on_node() + "/lib/");
+  CO_TRY(const auto result,
+         co_await run_script(session, script, {}, sudo, deadline.sooner(kToOpen)));
+  co_return reported_in(result.out, shelf.on_node() + "/lib/");
 }
 
 /// Before half a gigabyte is sent for nothing: a driver of CUDA 12 does not run what is of
 /// CUDA 13. Of libnccl.so.2 the name does not say it. Errors: kFailed.
-Result<void> check_driver(const PackedLibrary& library, const Told& reported) {
+Result<void> check_driver(const PackedLibrary& library, const FitReport& reported) {
   const auto dot = library.name.rfind(".so.");
   const auto of = number<unsigned>(
       std::string_view{library.name}.substr(dot == library.name.npos ? 0 : dot + 4));

@@ -135,8 +135,8 @@ Link::~Link() {
 }
 
 Error Link::broken(std::string_view attempt) const {
-  const char* said = ssh_get_error(session_);
-  std::string why = said != nullptr && *said != '\0' ? said : "connection closed by the node";
+  const char* reason = ssh_get_error(session_);
+  std::string why = reason != nullptr && *reason != '\0' ? reason : "connection closed by the node";
   return Error{Code::kUnreachable, std::string{attempt} + ": " + printable(why)};
 }
 

@@ -51,12 +51,12 @@ Task<Result<Levels>> stat_levels(Session& session, std::vector<std::string> path
       if (std::ranges::find(asked, level) == asked.end()) asked.push_back(std::move(level));
   std::vector<std::string> words{"stat", "-c", "%u %A %n"};
   words.insert(words.end(), asked.begin(), asked.end());
-  CO_TRY(const auto said, co_await run_command(session, std::move(words), sudo, deadline));
-  auto all = levels_in(said.out);
+  CO_TRY(const auto output, co_await run_command(session, std::move(words), sudo, deadline));
+  auto all = levels_in(output.out);
   if (all.contains("/")) co_return all;
   co_return Error{Code::kFailed,
                   fmt::format("stat does not say who may write to {}: {}", paths.front(),
-                              shortened(printable(trimmed(said.err)), 300))};
+                              shortened(printable(trimmed(output.err)), 300))};
 }
 
 bool is_safe(const Level& level, const std::string& user) {
@@ -101,11 +101,11 @@ Task<Result<PathLook>> look_without_links(Session& session, std::string path, bo
                                           Deadline deadline) {
   const auto slash = path.rfind('/');
   std::vector<std::string> words{"readlink", "-f", path.substr(0, slash)};
-  CO_TRY(const auto said, co_await run_command(session, std::move(words), sudo, deadline));
-  const std::string folder{last_line(said.out)};
+  CO_TRY(const auto output, co_await run_command(session, std::move(words), sudo, deadline));
+  const std::string folder{last_line(output.out)};
   if (!folder.starts_with('/'))
     co_return Error{Code::kFailed, "readlink does not say where " + path + " leads to: " +
-                                       shortened(printable(trimmed(said.err)), 300)};
+                                       shortened(printable(trimmed(output.err)), 300)};
   const auto real = (folder == "/" ? "" : folder) + path.substr(slash);
   std::vector<std::string> paths{real};
   CO_TRY(const auto levels, co_await stat_levels(session, std::move(paths), sudo, deadline));

@@ -35,9 +35,9 @@ std::string why_none_for(const std::string& machine) {
 /// Session::run().
 Task<Result<std::string>> machine_of(Session& session, Deadline deadline) {
   std::vector<std::string> words{"uname", "-m"};
-  CO_TRY(const auto said, co_await run_command(session, std::move(words), false, deadline));
-  const auto name = last_line(said.out);
-  co_return std::string{said.status != 0 || name.empty() ? kOwnMachine : name};
+  CO_TRY(const auto result, co_await run_command(session, std::move(words), false, deadline));
+  const auto name = last_line(result.out);
+  co_return std::string{result.status != 0 || name.empty() ? kOwnMachine : name};
 }
 
 using Sums = std::map<std::string, std::string, std::less<>>;  // by the file's path
@@ -48,9 +48,9 @@ Task<Result<Sums>> sums_of(Session& session, std::vector<std::string> files, boo
   Sums sums;
   if (files.empty()) co_return sums;
   files.insert(files.begin(), "sha256sum");
-  CO_TRY(const auto said, co_await run_command(session, std::move(files), sudo, deadline));
+  CO_TRY(const auto result, co_await run_command(session, std::move(files), sudo, deadline));
   constexpr std::size_t kDigits = 64;
-  for (const auto line : lines(said.out))
+  for (const auto line : lines(result.out))
     if (line.size() > kDigits + 2)
       sums[std::string{line.substr(kDigits + 2)}] = std::string{line.substr(0, kDigits)};
   co_return sums;
@@ -90,16 +90,16 @@ Task<Result<OnNode>> look_at_node(Session& session, std::string folder,
 
 /// What stands between our program and this node, in words; empty: it runs there. The loader names
 /// the version of the C library that it misses: "libc.so.6: version `GLIBC_2.34' not found".
-std::string why_not(const std::string& program, const ScriptResult& said) {
+std::string why_not(const std::string& program, const ScriptResult& result) {
   const auto name = program.substr(program.rfind('/') + 1);
-  const auto reported = shortened(printable(trimmed(said.err)), 300);
-  if (said.err.contains("GLIBC_") && said.err.contains("not found"))
+  const auto reported = shortened(printable(trimmed(result.err)), 300);
+  if (result.err.contains("GLIBC_") && result.err.contains("not found"))
     return name + " does not run there: the node's C library is older than glibc 2.34 (RHEL 9, " +
            "Ubuntu 22.04, Debian 12 and SLES 15 SP6 have it); update the system, or leave out the "
            "stages that need our programs: " +
            reported;
   const auto why =
-      reported.empty() ? "it ended with status " + std::to_string(said.status) : reported;
+      reported.empty() ? "it ended with status " + std::to_string(result.status) : reported;
   return name + " does not run there: " + why;
 }
 
@@ -107,12 +107,12 @@ std::string why_not(const std::string& program, const ScriptResult& said) {
 Task<Result<std::string>> why_it_does_not_run(Session& session, std::string program,
                                               Deadline deadline) {
   std::vector<std::string> version{program, "--version"};
-  CO_TRY(auto said, co_await run_command(session, std::move(version), false, deadline));
-  if (said.status == 0 && said.out.contains("\"protocol\":1}")) co_return std::string{};
+  CO_TRY(auto result, co_await run_command(session, std::move(version), false, deadline));
+  if (result.status == 0 && result.out.contains("\"protocol\":1}")) co_return std::string{};
   std::vector<std::string> library{"getconf", "GNU_LIBC_VERSION"};
   CO_TRY(const auto has, co_await run_command(session, std::move(library), false, deadline));
-  said.err += has.out;
-  co_return why_not(program, said);
+  result.err += has.out;
+  co_return why_not(program, result);
 }
 
 }  // namespace

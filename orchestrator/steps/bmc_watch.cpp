@@ -25,7 +25,7 @@ constexpr seconds kLogPatience{90};        // a slow BMC's log has thousands of 
 constexpr seconds kSensorPatience{90};
 constexpr milliseconds kShortestPause{200};
 constexpr milliseconds kLongestPause{30'000};
-constexpr std::size_t kMostTold = 24u << 20;
+constexpr std::size_t kMostReported = 24u << 20;
 constexpr std::size_t kMostSensors = 600;
 constexpr std::size_t kMostHeard = 2000;  // phases of one piece
 /// Of a system that stopped by itself; lower case.
@@ -53,7 +53,7 @@ json::object json_of(const bmc::Sensor& sensor) {
   return reported;
 }
 
-/// What the BMC called its parts when it told them in this run.
+/// What the BMC called its parts when it reported them in this run.
 json::array names_of(const std::vector<inventory::Part>& parts) {
   json::array names;
   for (const auto& part : parts) {
@@ -250,7 +250,7 @@ std::function<void()> LogWatch::when_written() const {
 }
 
 void SensorWatch::say(json::object line) {
-  if (reported_.size() < kMostTold) reported_ += json::serialize(line) + "\n";
+  if (reported_.size() < kMostReported) reported_ += json::serialize(line) + "\n";
 }
 
 void SensorWatch::heard(std::string_view piece) {

@@ -1,7 +1,7 @@
 #pragma once
 // What is read of the BMC around a stage and while it runs: its log before and after, its sensors
-// meanwhile. Never fails a stage: what the BMC does not tell is told as that. What it means is for
-// burnin/board/.
+// meanwhile. Never fails a stage: what the BMC does not tell is reported as that. What it means is
+// for burnin/board/.
 #include <functional>
 
 #include "burnin/board/supply_readings.h"
@@ -107,7 +107,7 @@ class SensorWatch {
   std::string alone_{};
   int count_ = 0;
   int read_ = 0;                // number of the last one that was answered
-  std::optional<bool> well_{};  // as it told
+  std::optional<bool> well_{};  // as it reported
   int failed_ = 0;              // readings since another phase was heard of
   bool fresh_ = true;           // a reading has begun or ended since
 };

@@ -56,7 +56,7 @@ bool is_last(const std::vector<firmware::UpdateDone>& done, const UpdateHandle& 
 }
 
 /// The profile of today still leads to the version that was written.
-bool is_wanted(const inventory::Profile& profile, const UpdateHandle& handle) {
+bool is_requested(const inventory::Profile& profile, const UpdateHandle& handle) {
   const auto at = std::ranges::find(profile.firmware, handle.component,
                                     &inventory::ExpectedFirmware::component);
   if (at == profile.firmware.end()) return false;
@@ -77,7 +77,7 @@ bool may_be_at_work(const UpdateHandle& handle) {
 bool goes_on_by_itself(const FirmwareState& state, const UpdateHandle& handle,
                        const inventory::Profile& profile) {
   if (state.end == End::open && may_be_at_work(handle)) return true;
-  return (state.end == End::open || state.end == End::staged) && is_wanted(profile, handle);
+  return (state.end == End::open || state.end == End::staged) && is_requested(profile, handle);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ class AfterReset {
     });
   }
 
-  /// Found before the GPU was reset, or told then of the time before.
+  /// Found before the GPU was reset, or reported then of the time before.
   bool is_before(const Cause& cause) const {
     const auto& stage = cause.stages.front();
     const auto place = place_of_finding(record_, stage);

@@ -1,6 +1,6 @@
 #pragma once
-// GPUs that needed a reset in the run (the stage gpu-reset): what is said of them, and what may be
-// left out of a verdict where the playbook lets them pass. Pure.
+// GPUs that needed a reset in the run (the stage gpu-reset): what is reported of them, and what may
+// be left out of a verdict where the playbook lets them pass. Pure.
 #include <string>
 #include <vector>
 

@@ -163,12 +163,12 @@ Task<Result<void>> Follower::start_and_read(Deadline start_by) {
 
 /// A node that cannot write it down goes on by itself in the end.
 Task<Result<void>> Follower::tell() {
-  auto said = word ? word() : std::string{};
-  if (said.empty() || said == reported_) co_return ok();
+  auto word_now = word ? word() : std::string{};
+  if (word_now.empty() || word_now == reported_) co_return ok();
   auto reported =
-      co_await ssh::tell_job(*session_, handle_, said, request_.deadline.sooner(kTellPatience));
+      co_await ssh::tell_job(*session_, handle_, word_now, request_.deadline.sooner(kTellPatience));
   if (!reported && reported.error().code != Code::kFailed) co_return reported;
-  reported_ = std::move(said);
+  reported_ = std::move(word_now);
   co_return ok();
 }
 

@@ -42,7 +42,7 @@ class Follower {
 
   /// Called with each piece of standard output as it comes.
   std::function<void(std::string_view)> on_output{};
-  /// Asked after each piece: what the job is to be told by now; empty: nothing.
+  /// Asked after each piece: what the job is to receive by now; empty: nothing.
   std::function<std::string()> word{};
 
   /// Done between two readings while the job runs.
@@ -68,7 +68,7 @@ class Follower {
   Spool spool_{};
   std::string reported_{};
   Deadline last_word_;
-  std::string silence_{};  // what is said of it; empty: it lives
+  std::string silence_{};  // what is reported of it; empty: it lives
 };
 
 }  // namespace cupel::steps

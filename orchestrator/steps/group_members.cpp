@@ -31,10 +31,11 @@ using GroupMembers = std::vector<std::shared_ptr<GroupMember>>;
 
 /// Looks for the shared value in what the first member says, as it comes.
 void listen_for_shared(GroupMember& first) {
-  first.part->follower->on_output = [&first, said = std::string{}](std::string_view piece) mutable {
+  first.part->follower->on_output = [&first,
+                                     output = std::string{}](std::string_view piece) mutable {
     if (first.shared->value()) return;
-    said += piece;
-    auto value = first.stage.shared(said);
+    output += piece;
+    auto value = first.stage.shared(output);
     if (value && burnin::is_shared_value(*value)) first.shared->give(*std::move(value));
   };
 }

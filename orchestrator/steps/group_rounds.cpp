@@ -129,11 +129,11 @@ Task<Result<std::optional<std::string>>> pass_check(RoundMember& member) {
 /// Hands over the leader's value as soon as it is in what it has said.
 void listen_for_value(RoundMember& leader, const burnin::GroupRounds& rounds, std::size_t number) {
   leader.part->follower->on_output = [meeting = leader.meeting, &rounds, number,
-                                      said = std::string{}](std::string_view piece) mutable {
+                                      output = std::string{}](std::string_view piece) mutable {
     constexpr std::size_t kMost = 1 << 20;
-    if (meeting->value.value() || meeting->value.why_given_up() || said.size() > kMost) return;
-    said += piece;
-    auto value = rounds.shared(number, said);
+    if (meeting->value.value() || meeting->value.why_given_up() || output.size() > kMost) return;
+    output += piece;
+    auto value = rounds.shared(number, output);
     if (!value)
       meeting->give_up(value.error());
     else if (*value && burnin::is_shared_value(**value))

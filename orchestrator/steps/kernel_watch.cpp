@@ -121,14 +121,14 @@ Task<Result<std::string>> KernelWatch::read(ssh::Session& session, std::string m
     for (const auto& word : {std::string{"--boot"}, mark.substr(0, colon), std::string{"--after"},
                              mark.substr(colon + 1)})
       words.push_back(word);
-  CO_TRY(const auto said,
+  CO_TRY(const auto news,
          co_await ssh::run_command(session, std::move(words), request_.node.ssh.sudo,
                                    request_.deadline.sooner(kReadPatience)));
-  if (said.status == 0 && said.out.ends_with('\n')) co_return said.out;
-  const auto why = shortened(printable(trimmed(said.err)), 300);
+  if (news.status == 0 && news.out.ends_with('\n')) co_return news.out;
+  const auto why = shortened(printable(trimmed(news.err)), 300);
   co_return Error{
       Code::kFailed,
-      why.empty() ? "cupel-node kernel-log ended with status " + std::to_string(said.status) : why};
+      why.empty() ? "cupel-node kernel-log ended with status " + std::to_string(news.status) : why};
 }
 
 Task<void> KernelWatch::before() {
@@ -219,10 +219,10 @@ Task<void> KernelWatch::tell_restart(burnin::Findings& found) {
   });
   if (restarted == found.measurements.end()) co_return;
   const auto bmc = environment_.bmc(request_.node);
-  const auto said = co_await new_in_log(environment_, *bmc, request_);
+  const auto news = co_await new_in_log(environment_, *bmc, request_);
   co_await bmc->log_out();
   std::string of_bmc{"what the BMC's log gained is not known"};
-  if (said) of_bmc = said->empty() ? "the BMC's log gained nothing" : "the BMC's log: " + *said;
+  if (news) of_bmc = news->empty() ? "the BMC's log gained nothing" : "the BMC's log: " + *news;
   auto& words = restarted->traced_to;
   words += (words.empty() ? "" : "; ") + of_bmc;
   found.facts["node.restarted"] = "the node restarted by itself " + words;

@@ -1,8 +1,8 @@
 #pragma once
 // The log of a node's kernel around a stage and while it runs, by `cupel-node kernel-log`. From
 // before the first stage that loads the machine on there is no gap: each reading begins where the
-// one before ended, also between stages. Never fails a stage: what was not read is told as that.
-// What it means is for burnin/node/log_readings.h.
+// one before ended, also between stages. Never fails a stage: what was not read is reported as
+// that. What it means is for burnin/node/log_readings.h.
 #include <chrono>
 #include <functional>
 

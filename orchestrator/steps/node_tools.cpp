@@ -42,16 +42,16 @@ Task<Result<StepEnd>> look_at_tools(const StepRequest& request, ssh::Session& se
   const auto deadline = request.deadline.sooner(kLookPatience);
   auto heard = co_await ssh::run_script(session, script, {}, access.sudo, deadline);
   if (!heard) co_return ended_by_ssh(std::move(heard).error());
-  const auto& said = *heard;
-  const auto look = burnin::read_look(said.out);
+  const auto& result = *heard;
+  const auto look = burnin::read_look(result.out);
   auto action = what_to_install(look, access.sudo, access.user);
   if (!action && !look.whole)
     co_return done("answers; what is installed there could not be looked at: " +
-                   shortened(printable(trimmed(said.err)), 200));
+                   shortened(printable(trimmed(result.err)), 200));
   if (!action) co_return done("answers");
   const auto detail =
       look.lacking.empty()
-          ? "sudo -n does not work there: " + shortened(printable(trimmed(said.err)), 200)
+          ? "sudo -n does not work there: " + shortened(printable(trimmed(result.err)), 200)
           : fmt::format("{} {} not installed on the node, and stages of this run need {}",
                         fmt::join(look.lacking, ", "), look.lacking.size() == 1 ? "is" : "are",
                         look.lacking.size() == 1 ? "it" : "them");

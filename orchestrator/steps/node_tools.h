@@ -1,6 +1,6 @@
 #pragma once
 // What the stages to come need on a node, looked at as soon as it answers: what is not installed
-// shall be said in the first minute, and not when its stage is due in some hours.
+// shall be reported in the first minute, and not when its stage is due in some hours.
 #include "burnin/requirements.h"
 #include "orchestrator/steps/node_steps.h"
 

@@ -59,7 +59,7 @@ burnin::Cause cause_of(const inventory::DomainFinding& finding) {
   cause.decision = finding.accuses ? burnin::Decision::fail : burnin::Decision::inconclusive;
   cause.criterion = "same NVLink domain in the rack";
   cause.measured = shortened(finding.what, kLongestWords);
-  cause.wanted = "one domain for each rack, and one rack for each domain";
+  cause.expected = "one domain for each rack, and one rack for each domain";
   cause.remedy =
       "compare slots and serial numbers of the racks' trays, and the rack that the inventory has "
       "them in; then look at the partitions on the switches (nv show sdn partition)";

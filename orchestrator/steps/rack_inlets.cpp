@@ -53,7 +53,7 @@ std::vector<burnin::Cause> warm_rack(const inventory::Inventory& inventory,
   cause.criterion = "inlets of the rack";
   cause.measured = fmt::format("{:.1f} C, the median of {} nodes of rack {}", here,
                                own->second.size(), node.rack);
-  cause.wanted =
+  cause.expected =
       fmt::format("at most {:.1f} C, {:.0f} K above the {:.1f} C of {} other rack{}", usual + kMost,
                   kMost, usual, others.size(), others.size() == 1 ? "" : "s");
   cause.remedy =

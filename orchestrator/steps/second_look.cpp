@@ -394,12 +394,12 @@ Result<Strings> hold_against_first_look(const SecondLook& look, const std::strin
                                         const burnin::FleetReference& reference,
                                         std::vector<Compared>& compared) {
   for (auto& each : compared) each.again.clear();
-  Strings said;
+  Strings texts;
   for (const auto& before : look.stood_out) {
     TRY(auto words, became_of(before, {look, node, events_of, reference}, compared));
-    if (!words.empty()) said.push_back(std::move(words));
+    if (!words.empty()) texts.push_back(std::move(words));
   }
-  return said;
+  return texts;
 }
 
 void leave_open_what_is_new(const SecondLook& look, burnin::Verdict& verdict) {

@@ -31,7 +31,7 @@ class SharedValue {
     while (!value_ && !why_) {
       co_await changed_.async_wait(asio::as_tuple(asio::use_awaitable));
       const bool stop = co_await cancelled();
-      if (stop) co_return Error{Code::kCancelled, "no longer wanted"};
+      if (stop) co_return Error{Code::kCancelled, "no longer needed"};
     }
     if (!value_) co_return *why_;
     co_return *value_;

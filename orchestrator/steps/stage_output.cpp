@@ -70,10 +70,10 @@ boost::json::object facts_of(const burnin::Findings& findings, const StepRequest
 /// "cupel-burn is not installed on the node" is no fault of the node where we should have brought
 /// it.
 std::optional<std::string> missing_here(const StepEnvironment& environment, std::string_view why) {
-  constexpr std::string_view kSaid = " is not installed on the node";
-  if (!environment.programs || !why.starts_with("cupel-") || !why.ends_with(kSaid))
+  constexpr std::string_view kNotInstalled = " is not installed on the node";
+  if (!environment.programs || !why.starts_with("cupel-") || !why.ends_with(kNotInstalled))
     return std::nullopt;
-  const auto name = why.substr(0, why.size() - kSaid.size());
+  const auto name = why.substr(0, why.size() - kNotInstalled.size());
   if (ssh::file_of(*environment.programs, name)) return std::nullopt;
   return ssh::why_missing(*environment.programs, name);
 }

@@ -182,7 +182,7 @@ Cause split_cause(std::string criterion, std::string what, std::string groups) {
   cause.decision = burnin::Decision::inconclusive;
   cause.criterion = std::move(criterion);
   cause.measured = std::move(what);
-  cause.wanted = "the same on all nodes: " + groups;
+  cause.expected = "the same on all nodes: " + groups;
   cause.remedy = "decide which of them is right, and bring the other nodes to it";
   return cause;
 }
@@ -196,7 +196,7 @@ Cause difference(const Names& parts, const std::string& version, const Values& v
   cause.part = several ? std::string{} : named;
   cause.criterion = kSameVersion;
   cause.measured = several ? named + " " + version : version;
-  cause.wanted = fmt::format("{}, as {} of {} have it", common, have, values.all);
+  cause.expected = fmt::format("{}, as {} of {} have it", common, have, values.all);
   const bool module = named.starts_with("dimm ");
   cause.remedy =
       module ? fmt::format("exchange {} for {}, or the others for {}", named, common, version)
@@ -230,7 +230,8 @@ void compare(const std::string& fact, const std::string& own, const Peers& nodes
     if (standing == Standing::split && !is_module)
       found.causes.push_back(split_cause(std::string{kSameVersion}, named + " " + version, groups));
     else
-      found.said.push_back(fmt::format("{} {} differs between nodes: {}", named, version, groups));
+      found.remarks.push_back(
+          fmt::format("{} {} differs between nodes: {}", named, version, groups));
   }
 }
 
@@ -241,7 +242,7 @@ Cause unlike(std::string part, std::string_view what, const std::string& measure
   cause.part = std::move(part);
   cause.criterion = fmt::format("same {} in the run", what);
   cause.measured = shortened(measured, kShown);
-  cause.wanted = fmt::format("{}, as {} of {} have it", shortened(common, kShown), have, all);
+  cause.expected = fmt::format("{}, as {} of {} have it", shortened(common, kShown), have, all);
   cause.remedy = std::move(remedy);
   return cause;
 }
@@ -284,7 +285,7 @@ void compare_fact(const std::string& fact, const engine::NodeState& node, const 
   if (standing == Standing::split)
     found.causes.push_back(split_cause("same value in the run", fact + " " + mine, groups));
   else
-    found.said.push_back(fmt::format("{} differs between nodes: {}", fact, groups));
+    found.remarks.push_back(fmt::format("{} differs between nodes: {}", fact, groups));
 }
 
 void compare_facts(const engine::NodeState& mine, const Peers& nodes, VersionComparison& found) {
@@ -293,7 +294,7 @@ void compare_facts(const engine::NodeState& mine, const Peers& nodes, VersionCom
     const std::string head{many ? pattern.substr(0, pattern.size() - 1) : pattern};
     for (auto fact = mine.facts.lower_bound(head); fact != mine.facts.end(); ++fact) {
       if (many ? !fact->first.starts_with(head) : fact->first != head) break;
-      // The version is the BIOS's own fact, told by the node too.
+      // The version is the BIOS's own fact, reported by the node too.
       if (fact->first == "bios.version") continue;
       auto remedy =
           fmt::format("set {} as on the other machines, or theirs as on this", fact->first);
@@ -483,7 +484,7 @@ void compare_identities(const engine::NodeState& mine, const inventory::Inventor
       cause.decision = burnin::Decision::inconclusive;
       cause.criterion = criterion;
       cause.measured = std::string{identity};
-      cause.wanted = "one that no other node has: " + other + " has it, too";
+      cause.expected = "one that no other node has: " + other + " has it, too";
       cause.remedy = "find out which machine this is: its BMC address may be that of " + other;
       causes.push_back(std::move(cause));
       break;

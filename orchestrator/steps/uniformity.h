@@ -22,7 +22,7 @@ bool is_alike(const engine::NodeState& a, const engine::NodeState& b);
 
 struct VersionComparison {
   std::vector<burnin::Cause> causes{};
-  std::vector<std::string> said{};  // differences that nothing decides, for people
+  std::vector<std::string> remarks{};  // differences that nothing decides, for people
 };
 
 /// A failure for each version, address and fact on the node that is not the one of three quarters

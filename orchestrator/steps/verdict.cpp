@@ -55,7 +55,7 @@ bool has_own_numbers(const NodeRecord& record, const StepRecord& step) {
   return kind != nullptr && kind->measures && record.findings.contains(step.name);
 }
 
-/// Stages that ran to their end and told something: only those can be judged by numbers.
+/// Stages that ran to their end and reported something: only those can be judged by numbers.
 std::set<std::string, std::less<>> stages_reported(const NodeRecord& record) {
   std::set<std::string, std::less<>> reported;
   for (const auto& step : record.steps)
@@ -78,14 +78,14 @@ std::set<std::string, std::less<>> stages_reported(const NodeRecord& record) {
 
 using AllChecked = std::vector<Checked>;
 
-/// A part of which a stage told nothing at all: one cause, and not one for each number.
+/// A part of which a stage reported nothing at all: one cause, and not one for each number.
 Cause silent_part(const NodeRecord& record, const AllChecked& of_part) {
   const auto& first = of_part.front();
   Cause cause;
   cause.decision = Decision::fail;
   cause.part = first.part;
   cause.criterion = first.stage;
-  cause.wanted = fmt::format("{} measurements", of_part.size());
+  cause.expected = fmt::format("{} measurements", of_part.size());
   cause.quantity.at_least = static_cast<double>(of_part.size());
   cause.quantity.unit = "measurements";
   cause.evidence = evidence_of(record, first.stage);
@@ -115,8 +115,8 @@ std::string kind_of(const std::string& part) {
   return part.substr(0, part.find_first_of("0123456789:"));
 }
 
-/// Where the same was told of others of its kind, a part of which it is not reported is missing
-/// itself.
+/// Where the same was reported for others of its kind, a part of which it is not reported is
+/// missing itself.
 bool reported_of_others(const Checked& one, const AllChecked& checked) {
   return std::ranges::any_of(checked, [&](const Checked& each) {
     return each.stage == one.stage && each.measure == one.measure && each.met != Met::missing &&
@@ -136,8 +136,9 @@ class Unproven {
     }
   }
 
-  /// Whether a condition that reaches the part was told not to be met; nothing where none reaches
-  /// it. A busy GPU is no reason for an HCA's silence; a number of the node takes all its parts.
+  /// Whether a condition that reaches the part was reported not to be met; nothing where none
+  /// reaches it. A busy GPU is no reason for an HCA's silence; a number of the node takes all its
+  /// parts.
   std::optional<bool> reported_for(const std::string& stage, const std::string& part) const {
     std::optional<bool> reported;
     const auto found = by_stage_.find(stage);
@@ -150,8 +151,8 @@ class Unproven {
   }
 
  private:
-  /// The kind of part that the condition is of; empty: the stage as a whole. So is what is told of
-  /// no part: "flows", a node's name, a process that the kernel killed.
+  /// The kind of part that the condition is of; empty: the stage as a whole. So is what is reported
+  /// of no part: "flows", a node's name, a process that the kernel killed.
   static std::string reach_of(const Checked& condition) {
     return inventory::kind_of_name(condition.part) ? kind_of(condition.part) : std::string{};
   }
@@ -159,7 +160,8 @@ class Unproven {
   std::map<std::string, std::map<std::string, bool>, std::less<>> by_stage_{};
 };
 
-/// Parts of which a stage told nothing, not even whether they were idle, though it did of others.
+/// Parts of which a stage reported nothing, not even whether they were idle, though it did of
+/// others.
 bool is_gone(const AllChecked& of_part, const AllChecked& all) {
   const auto asked = std::ranges::find_if(
       of_part, [](const Checked& each) { return burnin::is_precondition(each.measure); });
@@ -318,7 +320,7 @@ std::vector<Cause> merged(std::vector<Cause> causes) {
   for (auto& cause : causes) {
     const auto key =
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}", to_string(cause.decision), cause.part,
-                    cause.criterion, measured_text(cause), wanted_text(cause), cause.remedy);
+                    cause.criterion, measured_text(cause), expectation_text(cause), cause.remedy);
     const auto [found, fresh] = where.try_emplace(key, all.size());
     if (fresh)
       all.push_back(std::move(cause));
@@ -372,7 +374,7 @@ void judge_floor(const NodeRecord& record, Verdict& verdict) {
     cause.part = each.part;
     cause.criterion = "audit: below the security floor";
     cause.measured = each.version;
-    cause.wanted = fmt::format("at least {} ({}, {})", each.at_least, each.advisory, each.date);
+    cause.expected = fmt::format("at least {} ({}, {})", each.at_least, each.advisory, each.date);
     cause.remedy = fmt::format("update {} to a version at or above the floor", each.component);
     verdict.causes.push_back(std::move(cause));
   }
@@ -388,7 +390,7 @@ Cause cause_of(const NodeRecord& record, const StepRecord& step, Decision decisi
   return cause;
 }
 
-/// Whether the step would have told something that the profile has an opinion about.
+/// Whether the step would have reported something that the profile has an opinion about.
 bool would_prove(const inventory::Profile& profile, const StepRecord& step) {
   if (burnin::stage(step.name) != nullptr)
     return std::ranges::find(profile.criteria, burnin::base_name(step.name),
@@ -471,7 +473,7 @@ bool is_done_again(const NodeRecord& record, const StepRecord& step) {
 }
 
 /// Steps that failed, and those that were skipped and leave a gap. Steps that were skipped because
-/// of a failure are told by it.
+/// of a failure are reported by it.
 void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
   bool failed = false;
   for (const auto& step : record.steps) {
@@ -513,7 +515,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
     nothing.decision = Decision::inconclusive;
     nothing.criterion = "measurements";
     nothing.measured = "nothing";
-    nothing.wanted = "at least one";
+    nothing.expected = "at least one";
     verdict.causes.push_back(std::move(nothing));
   }
   burnin::join_common_faults(verdict.checked, verdict.causes);

@@ -178,9 +178,11 @@ class Check {
     try {
       verb();
     } catch (const std::exception& fault) {
-      const std::string_view said = fault.what();
-      if (said.find("malformed") == said.npos && said.find("not a database") == said.npos) throw;
-      add(where, std::string{said}, kKeepACopy);
+      const std::string_view message = fault.what();
+      if (message.find("malformed") == message.npos &&
+          message.find("not a database") == message.npos)
+        throw;
+      add(where, std::string{message}, kKeepACopy);
     }
   }
 

@@ -46,11 +46,12 @@ bool gone(const ControllerLock::Holder& holder) {
 ControllerLock::Holder holder_in(const std::filesystem::path& file) {
   const auto text = read_file(file, kLongest);
   if (!text) return {};
-  const auto said = lines(*text);
-  if (said.size() < 3) return {};
+  const auto lines_of_file = lines(*text);
+  if (lines_of_file.size() < 3) return {};
   ControllerLock::Holder holder{
-      number<int>(said[0]).value_or(0), printable(said[1]),
-      engine::WallTime{std::chrono::milliseconds{number<std::int64_t>(said[2]).value_or(0)}}};
+      number<int>(lines_of_file[0]).value_or(0), printable(lines_of_file[1]),
+      engine::WallTime{
+          std::chrono::milliseconds{number<std::int64_t>(lines_of_file[2]).value_or(0)}}};
   // Left by one that died; the one that holds the lock is about to write its own.
   return holder.pid <= 0 || gone(holder) ? ControllerLock::Holder{} : holder;
 }
@@ -79,8 +80,8 @@ Result<ControllerLock> ControllerLock::take(const std::filesystem::path& state) 
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return storage(file, "open");
   ControllerLock lock{fd};
-  auto wanted = whole_file();
-  if (::fcntl(fd, F_OFD_SETLK, &wanted) != 0) {
+  auto requested = whole_file();
+  if (::fcntl(fd, F_OFD_SETLK, &requested) != 0) {
     if (errno == EAGAIN || errno == EACCES) return refused(state, holder_in(file));
     return storage(file, "lock");
   }

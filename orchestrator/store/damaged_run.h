@@ -1,5 +1,5 @@
 #pragma once
-// What is said of a run whose journal cannot be read.
+// What is reported of a run whose journal cannot be read.
 #include <string>
 
 #include "orchestrator/store/store.h"

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kDatabase = "cupel.db";
 
 struct Advice {
-  std::string_view said;  // a part of what SQLite says
+  std::string_view message;  // a part of what SQLite says
   std::string_view advice;
 };
 
@@ -38,7 +38,7 @@ constexpr std::array kAdvice{
 
 /// What SQLite said, without SOCI's own words around it:
 /// "sqlite3_statement_backend::prepare: ... while preparing "SELECT ..."".
-std::string_view said_by_sqlite(std::string_view fault) {
+std::string_view sqlite_message(std::string_view fault) {
   constexpr std::string_view kBackend = "_backend::";
   if (const auto at = fault.find(kBackend); at != fault.npos)
     if (const auto end = fault.find(": ", at + kBackend.size()); end != fault.npos)
@@ -88,16 +88,16 @@ void open_file_session(soci::session& sql, const std::filesystem::path& file, Ac
 }
 
 Error storage_error(std::string_view what, std::string_view thrown) {
-  const auto fault = said_by_sqlite(thrown);
+  const auto fault = sqlite_message(thrown);
   for (const auto& each : kAdvice)
-    if (fault.find(each.said) != fault.npos)
+    if (fault.find(each.message) != fault.npos)
       return Error{Code::kStorage, fmt::format("{}: {}: {}", what, fault, each.advice)};
   return Error{Code::kStorage, fmt::format("{}: {}", what, fault)};
 }
 
 Error storage_error(std::string_view what, const std::exception& fault) {
-  if (const auto said = said_by_postgresql(fault))
-    return Error{Code::kStorage, fmt::format("{}: {}", what, *said)};
+  if (const auto message = postgresql_message(fault))
+    return Error{Code::kStorage, fmt::format("{}: {}", what, *message)};
   return storage_error(what, std::string_view{fault.what()});
 }
 

@@ -40,9 +40,9 @@ class Answer {
   postgresql_soci_error error() const {
     const char* state = PQresultErrorField(result_, PG_DIAG_SQLSTATE);
     // Where nothing could be sent there is no result.
-    const char* said =
+    const char* message =
         result_ == nullptr ? PQerrorMessage(connection_) : PQresultErrorMessage(result_);
-    return {said, state == nullptr ? "     " : state};
+    return {message, state == nullptr ? "     " : state};
   }
 
  private:
@@ -362,7 +362,7 @@ std::optional<KeptBytes> get_evidence(soci::session& sql, const std::string& has
   }
 }
 
-std::optional<std::string> said_by_postgresql(const std::exception& fault) {
+std::optional<std::string> postgresql_message(const std::exception& fault) {
   constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";
   const std::string_view text = fault.what();
   if (text.starts_with(kNoConnection))
@@ -370,10 +370,10 @@ std::optional<std::string> said_by_postgresql(const std::exception& fault) {
   const auto* known = dynamic_cast<const postgresql_soci_error*>(&fault);
   if (known == nullptr) return std::nullopt;
   const auto state = known->sqlstate();
-  const auto said = one_line(known->get_error_message());
+  const auto message = one_line(known->get_error_message());
   for (const auto& each : kAdvice)
-    if (state.starts_with(each.state)) return fmt::format("{}: {}", said, each.advice);
-  return fmt::format("{} (SQLSTATE {})", said, state);
+    if (state.starts_with(each.state)) return fmt::format("{}: {}", message, each.advice);
+  return fmt::format("{} (SQLSTATE {})", message, state);
 }
 
 }  // namespace cupel::store

@@ -49,6 +49,6 @@ void put_evidence(soci::session& sql, const std::string& hash, const KeptBytes& 
 std::optional<KeptBytes> get_evidence(soci::session& sql, const std::string& hash);
 
 /// What a person does about an error of PostgreSQL's; nothing where `fault` is none of its.
-std::optional<std::string> said_by_postgresql(const std::exception& fault);
+std::optional<std::string> postgresql_message(const std::exception& fault);
 
 }  // namespace cupel::store

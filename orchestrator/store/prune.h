@@ -13,7 +13,7 @@
 namespace cupel::store {
 
 /// Which runs go: those named in `runs`, or, where none is named, all that ended longer than
-/// `older_than` ago, the newest `keep` excepted. At least one of the three is told.
+/// `older_than` ago, the newest `keep` excepted. At least one of the three is given.
 struct PruneRequest {
   std::vector<engine::RunId> runs{};
   std::optional<std::chrono::seconds> older_than{};
@@ -38,7 +38,7 @@ struct Pruned {
 /// part, stays. A run that is not over is never removed, and a number never given twice. First the
 /// database, in one transaction, then the files: killed in between it leaves files that nobody
 /// names, which the next prune removes. Errors: kConflict: a controller lives, or a run named is
-/// held; kInvalid: a run named is not over, or nothing was told; kNotFound: there is no such run;
+/// held; kInvalid: a run named is not over, or nothing was given; kNotFound: there is no such run;
 /// as Store::open().
 Result<Pruned> prune(const std::filesystem::path& folder, const PruneRequest& request);
 

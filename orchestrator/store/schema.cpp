@@ -124,7 +124,7 @@ constexpr std::array<std::string_view, 2> kScopes{
 /// What turns version i into version i + 1; an empty database is version 0.
 struct Migration {
   std::span<const std::string_view> statements;
-  /// What cannot be said in SQL, behind the statements. Throws what SOCI throws.
+  /// What cannot be known in SQL, behind the statements. Throws what SOCI throws.
   void (*fill)(soci::session& sql, const std::filesystem::path& folder) = nullptr;
 };
 

@@ -126,9 +126,9 @@ Result<std::optional<Server>> server_of(const fs::path& state) {
 }
 
 Result<std::string> connection_text(const Server& server, bool read_only) {
-  // Each is said, so that no PG... variable of the environment changes it. A peer that is silent is
-  // given up by both ends, a transaction of a process that was stopped by the server, and a lock is
-  // not waited for longer than SQLite's.
+  // Each is given, so that no PG... variable of the environment changes it. A peer that is silent
+  // is given up by both ends, a transaction of a process that was stopped by the server, and a lock
+  // is not waited for longer than SQLite's.
   std::string text = fmt::format(
       "host={} hostaddr='' port={} dbname={} user={} application_name=cupel client_encoding=UTF8 "
       "target_session_attrs=any connect_timeout=10 tcp_user_timeout=10000 keepalives_idle=10 "

@@ -55,7 +55,7 @@ Result<void> name_server(const std::filesystem::path& state, const Server& serve
 /// The command that removes the server's schema with all that is in it, on that server.
 std::string drop_schema_command(const Server& server);
 
-/// What libpq is told, the password included: for libpq alone. Over TCP the server must have a
+/// What libpq is given, the password included: for libpq alone. Over TCP the server must have a
 /// certificate for its name by one of the authorities. `read_only`: each transaction is.
 /// Errors: as inventory::resolve_secret().
 /// Source: PostgreSQL 15, 34.1.1 "Connection Strings" and 34.19 "SSL Support".

@@ -84,7 +84,7 @@ Result<void> make_state_folder(const std::filesystem::path& folder) {
                            folder.string(), failure.message())};
 }
 
-/// What each connection is told. docs/build/decisions/durability.md says why.
+/// What each connection is given. docs/build/decisions/durability.md says why.
 void set_up(soci::session& sql) {
   std::string mode;
   sql << "PRAGMA journal_mode = WAL", soci::into(mode);

@@ -53,11 +53,11 @@ HttpResponse patch_account(Change& change) {
   const bool reserved =
       change.state.behavior.accounts.slots > 0 && id == "1";  // Dell: never to be filled
   if (reserved) return redfish_error(400, "PropertyNotWritable", "Account 1 cannot be configured.");
-  auto wanted = *user;
+  auto requested = *user;
   for (const auto& entry : change.body)
-    if (auto complaint = set(wanted, change.state.accounts, entry.key(), entry.value()))
+    if (auto complaint = set(requested, change.state.accounts, entry.key(), entry.value()))
       return *complaint;
-  *user = std::move(wanted);
+  *user = std::move(requested);
   if (change.body.contains("Password")) change.state.accounts.on_password(*user);
   return {.status = 204};
 }

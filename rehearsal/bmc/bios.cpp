@@ -32,13 +32,13 @@ bool Bios::is_read_only(const BiosAttribute& attribute) const {
 }
 
 std::string Bios::complaint(std::string_view name, const json::value& value,
-                            const json::object& wanted) const {
+                            const json::object& requested) const {
   const auto& all = *rows_;
   const auto row = std::ranges::find(all, name, &BiosAttribute::name);
   if (row == all.end()) return "there is no such attribute";
   if (row->read_only) return "it is read only";
   if (const auto& depends = row->depends) {
-    const auto* next = wanted.if_contains(depends->attribute);
+    const auto* next = requested.if_contains(depends->attribute);
     if (next == nullptr) next = pending_.if_contains(depends->attribute);
     if (next == nullptr) next = &current_.at(depends->attribute);
     if (!is(*next, depends->value)) return "it is read only";

@@ -39,9 +39,9 @@ class Bios {
   const json::object& current() const { return current_; }
   const json::object& pending() const { return pending_; }
 
-  /// What is wrong with the value of that name beside what else is wanted; empty: nothing.
+  /// What is wrong with the value of that name beside what else is requested; empty: nothing.
   std::string complaint(std::string_view name, const json::value& value,
-                        const json::object& wanted = {}) const;
+                        const json::object& requested = {}) const;
   /// By the values that are current.
   bool is_read_only(const BiosAttribute& attribute) const;
   const std::vector<BiosAttribute>& attributes() const { return *rows_; }

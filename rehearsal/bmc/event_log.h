@@ -1,6 +1,6 @@
 #pragma once
 // What a BMC wrote down, and who reads along: its SEL, and the streams of those that asked to be
-// told (Server-Sent Events). No HTTP here.
+// reported (Server-Sent Events). No HTTP here.
 #include <deque>
 #include <functional>
 #include <memory>
@@ -36,7 +36,7 @@ class EventLog {
   static constexpr std::size_t kMostLines = 1000;
   static constexpr std::size_t kMostStreams = 4;
 
-  /// Kept, and told to every stream.
+  /// Kept, and reported to every stream.
   void add(LogLine line);
   void clear() { lines_.clear(); }
   const std::deque<LogLine>& lines() const { return lines_; }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kOfTheHost{"driver", "gpu", "vbios", "hca",
                                                      "psu",    "os",  "nvme"};
 
-/// Its version is only told to the host.
+/// Its version is only reported to the host.
 bool is_of_the_host(const Hardware& hardware, const std::string& name) {
   return std::ranges::find(kOfTheHost, std::string_view{name}) != kOfTheHost.end() ||
          std::ranges::find(hardware.adapters, name, &Adapter::name) != hardware.adapters.end() ||

@@ -20,7 +20,7 @@ std::string_view header_in(std::string_view bytes) {
 }
 
 /// What stands after that word in the header; empty: it does not stand there.
-std::string_view said(std::string_view header, std::string_view word) {
+std::string_view value_in_header(std::string_view header, std::string_view word) {
   for (const auto line : lines(header)) {
     const auto reported = trimmed(line);
     if (reported.starts_with(word) && reported.substr(word.size()).starts_with(' '))
@@ -78,14 +78,14 @@ Result<std::string> header_of(const ImagePlan& plan) {
 std::vector<Flash> read_image(std::string_view bytes, std::string_view file_name,
                               std::span<const std::string> targets, std::span<const Component> all,
                               const FirmwareNames& names) {
-  const auto wanted = [&](const Component* component) {
+  const auto matches = [&](const Component* component) {
     return component != nullptr &&
            (targets.empty() || std::ranges::find(targets, component->name) != targets.end());
   };
   if (bytes.starts_with(kMark)) {
     auto found = read_lines(header_in(bytes), all, names);
     std::erase_if(found, [&](const Flash& flash) {
-      return !wanted(component_called(all, names, flash.component));
+      return !matches(component_called(all, names, flash.component));
     });
     return found;
   }
@@ -95,24 +95,24 @@ std::vector<Flash> read_image(std::string_view bytes, std::string_view file_name
   const std::string version{stem.substr(underscore + 1)};
   if (targets.size() == 1) return {{targets[0], version}};
   const auto* component = component_called(all, names, stem.substr(0, underscore));
-  if (!wanted(component)) return {};
+  if (!matches(component)) return {};
   return {{component->name, version}};
 }
 
 std::string model_in(std::string_view bytes) {
-  return std::string{said(header_in(bytes), "model")};
+  return std::string{value_in_header(header_in(bytes), "model")};
 }
 
 std::optional<std::string> version_in(std::string_view bytes,
                                       std::span<const std::string_view> names) {
   for (const auto name : names)
-    if (const auto version = said(header_in(bytes), name); !version.empty())
+    if (const auto version = value_in_header(header_in(bytes), name); !version.empty())
       return std::string{version};
   return std::nullopt;
 }
 
 std::string damage_of(const ReceivedImage& image) {
-  const auto reported = said(header_in(image.head), "size");
+  const auto reported = value_in_header(header_in(image.head), "size");
   if (reported.empty()) return {};
   const auto size = number<std::size_t>(reported);
   if (!size || *size != image.size)

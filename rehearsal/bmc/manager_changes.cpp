@@ -87,9 +87,9 @@ std::optional<HttpResponse> set_service(std::map<std::string, Service, std::less
 }  // namespace
 
 HttpResponse restart_manager(Change& change) {
-  const auto wanted = change.state.behavior.power.bmc_reset;
+  const auto requested = change.state.behavior.power.bmc_reset;
   const auto* type = change.body.if_contains("ResetType");
-  if (type && (!type->is_string() || std::string_view{type->as_string()} != wanted))
+  if (type && (!type->is_string() || std::string_view{type->as_string()} != requested))
     return redfish_error(400, "ActionParameterValueNotInList",
                          "The value for the parameter ResetType is not in the list of acceptable "
                          "values.");
@@ -145,8 +145,8 @@ HttpResponse patch_session_service(Change& change) {
   constexpr std::int64_t kShortest = 30, kLongest = 86400;  // DSP0268, SessionTimeout
   for (const auto& entry : change.body)
     if (entry.key() != "SessionTimeout") return unknown_property(entry.key());
-  const auto* wanted = change.body.if_contains("SessionTimeout");
-  const auto* seconds = wanted == nullptr ? nullptr : wanted->if_int64();
+  const auto* requested = change.body.if_contains("SessionTimeout");
+  const auto* seconds = requested == nullptr ? nullptr : requested->if_int64();
   if (seconds == nullptr) return wrong_type("SessionTimeout");
   if (*seconds < kShortest || *seconds > kLongest)
     return not_in_list("SessionTimeout", std::to_string(*seconds));

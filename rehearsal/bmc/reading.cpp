@@ -96,7 +96,7 @@ class Expansion {
   }
 
  private:
-  bool wanted(bool in_links) const {
+  bool is_expanded(bool in_links) const {
     if (query_.follow == Follow::everything) return true;
     return in_links == (query_.follow == Follow::links);
   }
@@ -105,7 +105,7 @@ class Expansion {
     const auto* id = object.if_contains("@odata.id");
     if (object.size() != 1 || !id || !id->is_string()) return false;
     const auto found = tree_.find(std::string{id->as_string()});
-    if (levels == 0 || found == tree_.end() || !wanted(in_links)) return true;
+    if (levels == 0 || found == tree_.end() || !is_expanded(in_links)) return true;
     if (++resources_ > kMostResources) return true;
     json::value whole = found->second;
     if (drops_) whole.as_object().erase("Status");

@@ -94,18 +94,19 @@ HttpResponse take_out(Change& change, const std::string& id) {
 HttpResponse patch_bios(Change& change) {
   if (lacks_licence(change)) return not_licensed();
   bool at_reset = false;
-  const json::object* wanted = nullptr;
+  const json::object* requested = nullptr;
   for (const auto& entry : change.body) {
     if (entry.key() == "Attributes")
-      wanted = entry.value().if_object();
+      requested = entry.value().if_object();
     else if (entry.key() == "@Redfish.SettingsApplyTime")
       at_reset = text_at(entry.value(), "ApplyTime") == "OnReset";
     else
       return unknown_property(entry.key());
   }
-  if (!wanted) return wrong_type("Attributes");
-  for (const auto& attribute : *wanted) {
-    const auto complaint = change.state.bios.complaint(attribute.key(), attribute.value(), *wanted);
+  if (!requested) return wrong_type("Attributes");
+  for (const auto& attribute : *requested) {
+    const auto complaint =
+        change.state.bios.complaint(attribute.key(), attribute.value(), *requested);
     if (!complaint.empty())
       return redfish_error(400, "PropertyValueNotInList",
                            fmt::format("The value for the property Attributes/{} cannot be set: "
@@ -114,16 +115,16 @@ HttpResponse patch_bios(Change& change) {
   }
   const bool by_job = change.state.behavior.bios.by_job;
   if (by_job && has_open_job(change.state)) return committed_already();
-  change.state.bios.stage(*wanted);
+  change.state.bios.stage(*requested);
   return by_job && at_reset ? new_job(change, 202) : HttpResponse{.status = 204};
 }
 
 HttpResponse reset_bios(Change& change) {
   if (lacks_licence(change)) return not_licensed();
-  const auto wanted = change.state.behavior.bios.reset_word;
+  const auto requested = change.state.behavior.bios.reset_word;
   const auto* word = change.body.if_contains("ResetType");
-  const bool right = word && word->is_string() && std::string_view{word->as_string()} == wanted;
-  if (!wanted.empty() && !right) return missing_parameter("ResetBios", "ResetType");
+  const bool right = word && word->is_string() && std::string_view{word->as_string()} == requested;
+  if (!requested.empty() && !right) return missing_parameter("ResetBios", "ResetType");
   change.state.bios.reset();
   return {.status = 204};
 }

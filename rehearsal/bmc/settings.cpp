@@ -154,7 +154,8 @@ void add_bios(ResourceTree& tree, const BmcView& view) {
                        "BIOS Configuration Current Settings");
   auto attributes = view.state.bios.current();
   if (behavior.bios.shows_pending)
-    for (const auto& wanted : view.state.bios.pending()) attributes[wanted.key()] = wanted.value();
+    for (const auto& requested : view.state.bios.pending())
+      attributes[requested.key()] = requested.value();
   bios["@odata.id"] = view.bios() + slash;
   bios["Attributes"] = std::move(attributes);
   bios["@Redfish.Settings"] = {{"@odata.type", "#Settings.v1_3_0.Settings"},
@@ -169,7 +170,8 @@ void add_bios(ResourceTree& tree, const BmcView& view) {
   const bool differences = behavior.vendor == "dell" || behavior.vendor == "openbmc";
   if (!differences) {
     pending = view.state.bios.current();
-    for (const auto& wanted : view.state.bios.pending()) pending[wanted.key()] = wanted.value();
+    for (const auto& requested : view.state.bios.pending())
+      pending[requested.key()] = requested.value();
   }
   settings["Attributes"] = std::move(pending);
   if (behavior.bios.by_job)

@@ -86,15 +86,15 @@ std::optional<HttpResponse> set(BootOverride& boot, const BootBehavior& behavior
 }
 
 /// The order in a PATCH of Boot, or what is wrong with it.
-std::optional<HttpResponse> stage_order(Change& change, const json::value& wanted) {
-  const auto* list = wanted.if_array();
+std::optional<HttpResponse> stage_order(Change& change, const json::value& requested) {
+  const auto* list = requested.if_array();
   std::vector<std::string> order;
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     if (!(*list)[i].is_string()) return wrong_type("BootOrder");
     order.emplace_back((*list)[i].as_string());
   }
   if (list == nullptr || !change.state.firmware.stage_order(std::move(order)))
-    return not_in_list("BootOrder", json::serialize(wanted));
+    return not_in_list("BootOrder", json::serialize(requested));
   return std::nullopt;
 }
 
@@ -118,14 +118,14 @@ HttpResponse patch_boot(Change& change) {
     const auto complaint = stage_order(change, boot->begin()->value());
     return complaint ? *complaint : HttpResponse{.status = 204};
   }
-  auto wanted = change.machine.boot_override();
+  auto requested = change.machine.boot_override();
   if (behavior.forgets_the_rest) {
-    wanted.enabled = "Once";
-    wanted.mode = "Legacy";
+    requested.enabled = "Once";
+    requested.mode = "Legacy";
   }
   for (const auto& entry : *boot)
-    if (auto complaint = set(wanted, behavior, entry.key(), entry.value())) return *complaint;
-  change.machine.set_boot_override(std::move(wanted));
+    if (auto complaint = set(requested, behavior, entry.key(), entry.value())) return *complaint;
+  change.machine.set_boot_override(std::move(requested));
   return {.status = 204};
 }
 
@@ -199,9 +199,9 @@ HttpResponse patch_boot_order(Change& change) {
 HttpResponse patch_secure_boot(Change& change) {
   for (const auto& entry : change.body)
     if (entry.key() != "SecureBootEnable") return unknown_property(entry.key());
-  const auto* wanted = change.body.if_contains("SecureBootEnable");
-  if (wanted == nullptr || !wanted->is_bool()) return wrong_type("SecureBootEnable");
-  change.state.firmware.stage_secure_boot(wanted->as_bool());
+  const auto* requested = change.body.if_contains("SecureBootEnable");
+  if (requested == nullptr || !requested->is_bool()) return wrong_type("SecureBootEnable");
+  change.state.firmware.stage_secure_boot(requested->as_bool());
   return {.status = 204};
 }
 

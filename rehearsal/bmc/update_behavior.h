@@ -83,7 +83,7 @@ struct UpdateBehavior {
   bool starts_by_action = false;    // an upload is verified by one task, installed by another (SMC)
   bool by_cookie = false;           // the pushed form's session is a cookie (iLO)
 
-  /// Where progress is told: a Task, or the vendor's own part of the UpdateService (iLO).
+  /// Where progress is reported: a Task, or the vendor's own part of the UpdateService (iLO).
   bool has_task = true;
   std::string_view task_type = "#Task.v1_5_1.Task";
   /// Path of a task's monitor with {id}; empty: the task itself is what Location says.

@@ -102,12 +102,12 @@ HttpResponse upload_form(Change& change) {
   const auto more = oem ? parse_json(oem->text()) : Result<json::value>{json::value{}};
   for (const auto name : behavior.oem_parameters)
     if (!more || !text_at(*more, name)) return part_missing("OemParameters/" + std::string{name});
-  const auto& wishes = reported->as_object();
+  const auto& requests = reported->as_object();
   UpdateRequest request{.image = file->content,
                         .file_name = file->file_name,
-                        .apply_time = text_of(wishes, "@Redfish.OperationApplyTime"),
-                        .force = is_true(wishes, "ForceUpdate")};
-  if (auto refusal = read_targets(change, wishes.if_contains("Targets"), request.targets))
+                        .apply_time = text_of(requests, "@Redfish.OperationApplyTime"),
+                        .force = is_true(requests, "ForceUpdate")};
+  if (auto refusal = read_targets(change, requests.if_contains("Targets"), request.targets))
     return *refusal;
   return begin_update(change, std::move(request));
 }

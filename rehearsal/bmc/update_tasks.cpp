@@ -43,7 +43,7 @@ json::object message(std::string_view id, std::string_view text, std::string_vie
           {"Resolution", resolution}};
 }
 
-/// Of the Update registry (DSP8011): what a stage is told as.
+/// Of the Update registry (DSP8011): what a stage is reported as.
 json::object message_of(const Update& update) {
   std::string_view id = "Update.1.0.InstallingOnComponent", text = "The image is installed.";
   if (update.stage == Stage::queued) {
@@ -71,7 +71,7 @@ json::object message_of(const Update& update) {
                  failed ? "Resubmit the request with a good image." : "None.");
 }
 
-/// What else is said of it: that it waits for a reset.
+/// What else is reported of it: that it waits for a reset.
 json::array messages_of(const BmcView& view, const Update& update) {
   json::array all{message_of(update)};
   if (update.stage == Stage::staged)

@@ -1,7 +1,7 @@
 #pragma once
 // The updates of one BMC: what is being written, how far it is, what waits for a restart before it
-// runs. A state machine in the rack's time: told of events, asked at moments, it says what became
-// of them. No HTTP, no timer, no machine.
+// runs. A state machine in the rack's time: it receives events, is asked at moments, and says what
+// became of them. No HTTP, no timer, no machine.
 #include <deque>
 #include <functional>
 #include <optional>
@@ -35,7 +35,7 @@ struct Update {
     queued,  // waits for the Lifecycle Controller (Dell)
     transferring,
     verifying,
-    verified,   // waits to be told to go on (Supermicro)
+    verified,   // waits to be asked to go on (Supermicro)
     scheduled,  // waits for the host's next boot (Dell's BIOS)
     writing,
     flushing,  // written, 100 %, and not done yet (Supermicro)
@@ -67,7 +67,7 @@ struct Update {
   bool waits() const {
     return stage == Stage::scheduled || stage == Stage::verified || stage == Stage::staged;
   }
-  /// Nobody is told of it any more.
+  /// Nobody is informed of it any more.
   bool is_hidden() const {
     return fate == Fate::vanished && stage >= Stage::writing && stage != Stage::failed;
   }

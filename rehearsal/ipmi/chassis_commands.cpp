@@ -52,9 +52,9 @@ Reply identify(Device& device, const Request& request) {
 
 Reply set_restore_policy(Device& device, const Request& request) {
   constexpr std::uint8_t kNoChange = 3, kAllThree = 0x07;
-  const auto wanted = static_cast<std::uint8_t>(request.data[0] & 7);
-  if (wanted > kNoChange) return Completion::invalid_field;
-  if (wanted != kNoChange) device.restore_policy = wanted;
+  const auto requested = static_cast<std::uint8_t>(request.data[0] & 7);
+  if (requested > kNoChange) return Completion::invalid_field;
+  if (requested != kNoChange) device.restore_policy = requested;
   return Bytes{kAllThree};
 }
 

@@ -73,7 +73,7 @@ struct Place {
   std::uint16_t port = 623;
 };
 
-/// The watts that DCMI has told so far.
+/// The watts that DCMI has reported so far.
 struct PowerReadings {
   double lowest = 0, highest = 0, sum = 0;
   int count = 0;
@@ -116,8 +116,8 @@ class Device {
   std::uint8_t restart_cause = 0;
   Moment identify_until{};
   PowerReadings power_readings{};
-  bool restart_wanted = false;     // after this answer
-  std::uint32_t close_wanted = 0;  // the session that goes after this answer
+  bool restart_requested = false;     // after this answer
+  std::uint32_t close_requested = 0;  // the session that goes after this answer
 
  private:
   void refit();

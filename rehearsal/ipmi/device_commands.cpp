@@ -36,7 +36,7 @@ Reply device_id(Device& device, const Request&) {
 }
 
 Reply reset(Device& device, const Request&) {
-  device.restart_wanted = true;
+  device.restart_requested = true;
   return {};
 }
 

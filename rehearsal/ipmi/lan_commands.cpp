@@ -1,4 +1,4 @@
-// IPMI 2.0, 23: what the LAN interface is told and tells.
+// IPMI 2.0, 23: what the LAN interface is given and tells.
 #include "rehearsal/ipmi/device.h"
 
 namespace cupel::rehearsal::ipmi {

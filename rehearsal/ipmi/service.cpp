@@ -107,10 +107,10 @@ void Service::send_console(std::uint32_t id, const Bytes& payload) {
 
 /// What an answer has announced.
 void Service::finish() {
-  if (const auto id = std::exchange(device_->close_wanted, 0u); id != 0) sessions_.close(id);
+  if (const auto id = std::exchange(device_->close_requested, 0u); id != 0) sessions_.close(id);
   auto& sol = device_->sol;
   if (sol.active() && sessions_.find(sol.session()) == nullptr) sol.forget(sol.session());
-  if (std::exchange(device_->restart_wanted, false)) {
+  if (std::exchange(device_->restart_requested, false)) {
     forget_sessions();
     on_restart();
   }

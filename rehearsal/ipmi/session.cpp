@@ -41,18 +41,18 @@ bool take_sequence(Session& session, std::uint32_t number) {
 
 /// 13.17: three records of 8 bytes, each with an algorithm, or with length 0 for "you choose".
 const Suite* Sessions::suite_of(View proposal, Status& why) const {
-  std::array<std::optional<std::uint8_t>, 3> wanted;
+  std::array<std::optional<std::uint8_t>, 3> requested;
   constexpr std::size_t kRecord = 8;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  for (std::size_t i = 0; i < requested.size(); ++i) {
     const auto record = proposal.subspan(i * kRecord, kRecord);
     why = Status::illegal_parameter;
     if (record[0] != i) return nullptr;
-    if (record[3] == kRecord) wanted[i] = record[4] & 0x3F;
+    if (record[3] == kRecord) requested[i] = record[4] & 0x3F;
   }
   const auto allowed = [&](const Suite& suite) { return !suite_3_only || suite.id == 3; };
   const auto known = [&](std::size_t index, auto member) {
-    return !wanted[index] || std::ranges::any_of(kSuites, [&](const Suite& suite) {
-      return allowed(suite) && suite.*member == *wanted[index];
+    return !requested[index] || std::ranges::any_of(kSuites, [&](const Suite& suite) {
+      return allowed(suite) && suite.*member == *requested[index];
     });
   };
   why = Status::invalid_authentication;
@@ -63,9 +63,9 @@ const Suite* Sessions::suite_of(View proposal, Status& why) const {
   if (!known(2, &Suite::confidentiality)) return nullptr;
   why = Status::no_suite;
   for (const auto& suite : kSuites)
-    if (allowed(suite) && wanted[0].value_or(suite.authentication) == suite.authentication &&
-        wanted[1].value_or(suite.integrity) == suite.integrity &&
-        wanted[2].value_or(suite.confidentiality) == suite.confidentiality)
+    if (allowed(suite) && requested[0].value_or(suite.authentication) == suite.authentication &&
+        requested[1].value_or(suite.integrity) == suite.integrity &&
+        requested[2].value_or(suite.confidentiality) == suite.confidentiality)
       return &suite;
   return nullptr;
 }
@@ -146,11 +146,11 @@ std::optional<Bytes> Sessions::rakp_1(View request, Moment now) {
   if (length > kMostName) return refuse(Status::invalid_name_length);
   const auto name = reader.take(length);
   if (!reader.good()) return refuse(Status::invalid_name_length);
-  auto wanted = static_cast<Privilege>(role & 0x0F);
-  if (wanted > Privilege::oem) return refuse(Status::invalid_role);
-  if (wanted == Privilege::unspecified) wanted = session->asked;
+  auto requested = static_cast<Privilege>(role & 0x0F);
+  if (requested > Privilege::oem) return refuse(Status::invalid_role);
+  if (requested == Privilege::unspecified) requested = session->asked;
   session->name.assign(name.begin(), name.end());
-  const auto found = users_.find(session->name, wanted, (role & kNameOnly) == 0);
+  const auto found = users_.find(session->name, requested, (role & kNameOnly) == 0);
   if (locked) return refuse(Status::unauthorized_name);
   if (found.id == 0)
     return refuse(found.name_is_known ? Status::unauthorized_role : Status::unauthorized_name);
@@ -158,7 +158,7 @@ std::optional<Bytes> Sessions::rakp_1(View request, Moment now) {
   session->used = now;
   session->user = found.id;
   session->role = role;
-  session->limit = std::min(wanted, session->asked);
+  session->limit = std::min(requested, session->asked);
   session->remote_random.assign(random.begin(), random.end());
   session->random = random_bytes(kRandom);
   Bytes covered;
@@ -190,7 +190,7 @@ std::optional<Bytes> Sessions::rakp_3(View request, Moment now) {
       session != nullptr && session->state != Session::State::opened && session->highest == 0;
   if (!expected) return refusal(tag, Status::invalid_session, 0);
   if (status != 0) {
-    // 13.22: the console has found RAKP 2 wrong; there is nothing to be said to that.
+    // 13.22: the console has found RAKP 2 wrong; that has no answer.
     close(id);
     return std::nullopt;
   }

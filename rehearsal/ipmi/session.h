@@ -1,6 +1,6 @@
 #pragma once
 // RMCP+ sessions: how one is opened, what protects its packets, when it ends. Bytes in, bytes out;
-// no socket, and time is told. Source: IPMI 2.0, 6.12 and 13.15 to 13.32.
+// no socket, and the time is a parameter. Source: IPMI 2.0, 6.12 and 13.15 to 13.32.
 #include <boost/asio/ip/udp.hpp>
 #include <chrono>
 #include <list>

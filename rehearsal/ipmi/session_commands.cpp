@@ -51,13 +51,15 @@ Reply cipher_suites(Device& device, const Request& request) {
 
 Reply set_privilege(Device&, const Request& request) {
   auto& session = *request.session;
-  const auto wanted = static_cast<Privilege>(request.data[0] & 0x0F);
-  if (wanted == Privilege::unspecified) return Bytes{static_cast<std::uint8_t>(session.privilege)};
+  const auto requested = static_cast<Privilege>(request.data[0] & 0x0F);
+  if (requested == Privilege::unspecified)
+    return Bytes{static_cast<std::uint8_t>(session.privilege)};
   // 22.18: 80h: not for this user; 81h: over the session's or the channel's limit.
-  if (wanted == Privilege::callback || wanted > Privilege::oem) return Completion::invalid_field;
-  if (wanted > session.limit) return Completion::special_81;
-  session.privilege = wanted;
-  return Bytes{static_cast<std::uint8_t>(wanted)};
+  if (requested == Privilege::callback || requested > Privilege::oem)
+    return Completion::invalid_field;
+  if (requested > session.limit) return Completion::special_81;
+  session.privilege = requested;
+  return Bytes{static_cast<std::uint8_t>(requested)};
 }
 
 Reply close_session(Device& device, const Request& request) {
@@ -76,7 +78,7 @@ Reply close_session(Device& device, const Request& request) {
   const bool own = session == request.session;
   if (!own && request.session->privilege < Privilege::administrator)
     return Completion::insufficient_privilege;
-  device.close_wanted = session->id;
+  device.close_requested = session->id;
   return {};
 }
 

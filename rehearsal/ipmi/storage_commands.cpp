@@ -56,11 +56,11 @@ Reply sdr(Device& device, const Request& request) {
   if (offset >= record.size()) return Completion::out_of_range;
   const auto rest = record.size() - offset;
   if (count != kWholeRecord && count > rest) return Completion::out_of_range;
-  const auto wanted = count == kWholeRecord ? rest : count;
-  if (wanted > kMostAtOnce) return Completion::too_many_bytes;
+  const auto requested = count == kWholeRecord ? rest : count;
+  if (requested > kMostAtOnce) return Completion::too_many_bytes;
   Bytes data;
   put16(data, index + 1 == records ? kLast : static_cast<unsigned>(index + 2));
-  put(data, View{record}.subspan(offset, wanted));
+  put(data, View{record}.subspan(offset, requested));
   return data;
 }
 

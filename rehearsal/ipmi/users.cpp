@@ -35,14 +35,14 @@ int Users::enabled() const {
   return static_cast<int>(std::ranges::count(users_, true, &User::enabled));
 }
 
-Users::Found Users::find(const std::string& name, Privilege wanted, bool by_privilege) const {
+Users::Found Users::find(const std::string& name, Privilege requested, bool by_privilege) const {
   Found found;
   for (std::uint8_t id = 1; id <= kSlots; ++id) {
     const auto& user = users_[id - 1u];
     const bool can_come = user.enabled && user.ipmi && user.limit != Privilege::none;
     if (!can_come || user.name != name) continue;
     found.name_is_known = true;
-    const bool may = user.limit >= wanted;
+    const bool may = user.limit >= requested;
     if (may) {
       found.id = id;
       return found;

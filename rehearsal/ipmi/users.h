@@ -57,7 +57,7 @@ class Users {
     bool name_is_known = false;  // and may not have that privilege
   };
   /// 13.20: the first enabled entry of that name; with `by_privilege`, the first that may have it.
-  Found find(const std::string& name, Privilege wanted, bool by_privilege) const;
+  Found find(const std::string& name, Privilege requested, bool by_privilege) const;
 
  private:
   std::array<User, kSlots> users_{};

@@ -73,7 +73,7 @@ Result<Drive> drive_for(const Hardware& hardware, const json::object& order, std
 
 /// One boot: from the URL to the restart.
 struct RamSystem::Boot {
-  /// What the boot server is told. `why`: a cause of docs/do/os.md's table.
+  /// What the boot server is given. `why`: a cause of docs/do/os.md's table.
   Error fails(std::string why, std::string text) {
     cause = std::move(why);
     return {Code::kFailed, std::move(text)};
@@ -276,7 +276,7 @@ bool RamSystem::loses_power() {
 Task<Result<std::string>> RamSystem::write(Boot& boot, json::object image) {
   const json::value root = std::move(image);
   const auto file = text_at(root, "file").value_or("");
-  const auto wanted = text_at(root, "sha256").value_or("");
+  const auto expected = text_at(root, "sha256").value_or("");
   const auto content = number_at(root, "content_size").value_or(0);
   json::object begun{{"state", "writing"}, {"bytes", 0}, {"of", content}};
   CO_TRY(co_await post(boot, "progress", std::move(begun)));
@@ -291,8 +291,8 @@ Task<Result<std::string>> RamSystem::write(Boot& boot, json::object image) {
   if (reply.status != 200) co_return boot.fails("server", fmt::format("HTTP {}", reply.status));
   if (loses_power()) co_return Error{Code::kFailed, "its power was away"};
   auto digest = hash.hex();
-  if (digest != wanted)
-    co_return boot.fails("wrong-hash", "its SHA-256 is " + digest + ", expected " + wanted);
+  if (digest != expected)
+    co_return boot.fails("wrong-hash", "its SHA-256 is " + digest + ", expected " + expected);
   asio::steady_timer writes{executor_, host_.machine().clock().real(VirtualTime{content / kWrite})};
   co_await writes.async_wait(asio::as_tuple(asio::use_awaitable));
   co_return digest;

@@ -68,15 +68,15 @@ HttpResponse PduService::control(const PowerOutlet& outlet, const HttpRequest& r
   const auto action = fmt::format("{}.PowerControl", schema_of(outlet.name));
   const auto body = parse_json(request.body);
   if (!body || !body->is_object()) return malformed();
-  const auto wanted = text_at(*body, "PowerState");
-  if (!wanted) return missing_parameter(action, "PowerState");
-  if (*wanted == "PowerCycle") {
+  const auto requested = text_at(*body, "PowerState");
+  if (!requested) return missing_parameter(action, "PowerState");
+  if (*requested == "PowerCycle") {
     cycle(outlet.name);
-  } else if (*wanted == "On" || *wanted == "Off") {
+  } else if (*requested == "On" || *requested == "Off") {
     cycles_.erase(outlet.name);
-    site_.switch_outlet(name_, outlet.name, *wanted == "On");
+    site_.switch_outlet(name_, outlet.name, *requested == "On");
   } else {
-    return value_not_in_list(action, "PowerState", *wanted);
+    return value_not_in_list(action, "PowerState", *requested);
   }
   return {.status = 204};
 }

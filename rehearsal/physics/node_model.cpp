@@ -179,8 +179,8 @@ double NodeModel::stillness(double fan) const {
   return std::sqrt(kNominalFan / air);
 }
 
-/// Where what the fans are told by the hottest part is what keeps it so hot. The faster they turn
-/// the cooler it is, so there is one such speed.
+/// Where the speed that the hottest part asks of the fans is what keeps it so hot. The faster they
+/// turn the cooler it is, so there is one such speed.
 double NodeModel::solve_fan() const {
   constexpr int kSteps = 30;
   const double inlet = air_.settled;

@@ -82,8 +82,8 @@ Task<int> leave_function(Shell& shell, const Words& words) {
 
 Task<int> leave_loop(Shell& shell, const Words& words) {
   if (shell.loop_depth == 0) co_return 0;
-  const int wanted = words.size() > 1 ? number<int>(words[1]).value_or(1) : 1;
-  shell.levels = std::clamp(wanted, 1, shell.loop_depth);
+  const int requested = words.size() > 1 ? number<int>(words[1]).value_or(1) : 1;
+  shell.levels = std::clamp(requested, 1, shell.loop_depth);
   shell.flow = words[0] == "break" ? Flow::leave_loop : Flow::next_turn;
   co_return 0;
 }

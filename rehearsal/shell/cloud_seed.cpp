@@ -41,19 +41,19 @@ void run_seeded(Host& host, const std::string& command) {
 }  // namespace
 
 std::string seeded_name(const std::map<std::string, std::string>& seed) {
-  const auto said = read_seed(seed, "meta-data");
-  return text_at(said, "local-hostname").value_or("");
+  const auto text = read_seed(seed, "meta-data");
+  return text_at(text, "local-hostname").value_or("");
 }
 
 void heed_seed(Host& host, const std::map<std::string, std::string>& seed) {
-  const auto said = read_seed(seed, "user-data");
+  const auto text = read_seed(seed, "user-data");
   host.disk().put("/etc/hostname", host.machine().host_name() + "\n");
   std::string keys;
-  for (const auto& key : array_at(said, "ssh_authorized_keys"))
+  for (const auto& key : array_at(text, "ssh_authorized_keys"))
     if (key.is_string()) keys += std::string{key.get_string()} + "\n";
   host.disk().put("/root/.ssh/authorized_keys", keys, 0600);
-  for (const auto& file : array_at(said, "write_files")) write_seeded(host, file);
-  for (const auto& command : array_at(said, "runcmd"))
+  for (const auto& file : array_at(text, "write_files")) write_seeded(host, file);
+  for (const auto& command : array_at(text, "runcmd"))
     if (command.is_string()) run_seeded(host, std::string{command.get_string()});
 }
 

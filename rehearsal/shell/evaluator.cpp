@@ -162,9 +162,9 @@ Task<Flow> Shell::match(const Command& command) {
   status = 0;
   for (const auto& item : command.items)
     for (const auto& each : item.patterns) {
-      const auto wanted = co_await pattern(each);
+      const auto requested = co_await pattern(each);
       if (flow != Flow::normal) co_return flow;
-      if (!matches(wanted, subject)) continue;
+      if (!matches(requested, subject)) continue;
       co_await evaluate(item.body);
       co_return flow;
     }

@@ -45,7 +45,7 @@ class FileSystem {
   /// Absolute and without "." and "..", seen from `folder`. Symbolic links stay.
   static std::string absolute(std::string_view folder, std::string_view path);
 
-  /// nullptr if it is not there. Follows symbolic links, the last one only if told.
+  /// nullptr if it is not there. Follows symbolic links, the last one only if asked.
   InodePtr find(std::string_view absolute_path, bool follow = true) const;
   Place place(std::string_view absolute_path, bool follow = true) const;
   /// The path with every symbolic link resolved; empty if it does not exist.

@@ -36,7 +36,7 @@ class Host {
   /// A new process with its parent's files, folder and environment; nullptr where there are too
   /// many.
   ProcessPtr fork(Process* parent, std::string command);
-  /// Its body begins on the loop; its end is told to whoever waits.
+  /// Its body begins on the loop; its end is reported to whoever waits.
   void start(const ProcessPtr& process, Task<int> body);
 
   /// As kill(2): a number, or -group. False where there is none.

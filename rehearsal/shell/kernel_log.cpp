@@ -15,7 +15,7 @@ namespace {
 
 using enum FaultKind;
 using Lines = std::vector<KernelLine>;
-constexpr int kCritical = 2, kError = 3, kWarning = 4, kTold = 6;
+constexpr int kCritical = 2, kError = 3, kWarning = 4, kInformational = 6;
 
 /// Seconds of this boot since a fault has been there; negative where it has not.
 double since_boot(const Host& host, const Fault& fault) {
@@ -70,27 +70,28 @@ void add_boot(Lines& lines, Host& host) {
                    fmt::format("Linux version {} (debian-kernel@lists.debian.org) (gcc-12 "
                                "12.2.0) #1 SMP PREEMPT_DYNAMIC",
                                kKernelRelease)});
-  lines.push_back({0, kTold, "Command line: " + std::string{kCommandLine}});
+  lines.push_back({0, kInformational, "Command line: " + std::string{kCommandLine}});
   lines.push_back(
-      {0, kTold,
+      {0, kInformational,
        fmt::format("DMI: {} {}/{}, BIOS {} 05/12/2024", hardware.manufacturer, hardware.model,
                    hardware.model, hardware.version("HostBIOS_0", "01.01.03"))});
+  lines.push_back({0.4, kInformational,
+                   fmt::format("smpboot: Allowing {} CPUs, 0 hotplug CPUs", hardware.threads())});
   lines.push_back(
-      {0.4, kTold, fmt::format("smpboot: Allowing {} CPUs, 0 hotplug CPUs", hardware.threads())});
-  lines.push_back(
-      {0.6, kTold,
+      {0.6, kInformational,
        fmt::format("Memory: {:.0f}K/{:.0f}K available", hardware.memory_bytes() * 0.985 / 1024,
                    hardware.memory_bytes() / 1024)});
-  for (const auto& gpu : hardware.gpus) lines.push_back({1.9, kTold, bandwidth(gpu)});
+  for (const auto& gpu : hardware.gpus) lines.push_back({1.9, kInformational, bandwidth(gpu)});
   for (const auto& drive : hardware.drives)
-    lines.push_back({3.1, kTold, fmt::format("nvme {}: pci function {}", drive.name, drive.pci)});
+    lines.push_back(
+        {3.1, kInformational, fmt::format("nvme {}: pci function {}", drive.name, drive.pci)});
   for (const auto& adapter : hardware.adapters)
     if (adapter.infiniband)
       lines.push_back(
-          {4.2, kTold,
+          {4.2, kInformational,
            fmt::format("mlx5_core {}: firmware version: {}", adapter.pci, adapter.firmware)});
   for (std::size_t i = 0; i < hardware.cpus.size(); ++i)
-    lines.push_back({5, kTold,
+    lines.push_back({5, kInformational,
                      fmt::format("EDAC MC{0}: Giving out device to module i10nm_edac "
                                  "controller Intel_10nm Socket#{0} IMC#0: DEV "
                                  "0000:{1:02x}:0c.0 (INTERRUPT)",
@@ -101,11 +102,11 @@ void add_driver(Lines& lines, Host& host) {
   if (!is_driver_loaded(host.machine())) return;
   const auto& hardware = host.machine().hardware();
   for (std::size_t i = 0; i < hardware.nvswitches.size(); ++i)
-    lines.push_back({7.6, kTold, fmt::format("nvidia-nvswitch{}: open (major=510)", i)});
+    lines.push_back({7.6, kInformational, fmt::format("nvidia-nvswitch{}: open (major=510)", i)});
   double at = 8.1;
   for (const auto& gpu : hardware.gpus)
-    lines.push_back(
-        {at += 0.04, kTold, fmt::format("nvidia {}: enabling device (0000 -> 0002)", gpu.pci)});
+    lines.push_back({at += 0.04, kInformational,
+                     fmt::format("nvidia {}: enabling device (0000 -> 0002)", gpu.pci)});
   lines.push_back({8.8, 5,
                    fmt::format("NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  "
                                "{}  Release Build",
@@ -324,7 +325,7 @@ void add_rest(Lines& lines, Host& host) {
       const double at = machine.clock().epoch() - host.booted_at() -
                         (now - flaps->timing.after - length * turn - up).count();
       if (at > 0 && at <= machine.clock().epoch() - host.booted_at())
-        lines.push_back({at, kTold,
+        lines.push_back({at, kInformational,
                          fmt::format("IPv6: ADDRCONF(NETDEV_CHANGE): ib{}: link becomes "
                                      "ready",
                                      adapter.name.substr(5))});

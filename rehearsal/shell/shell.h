@@ -67,7 +67,7 @@ class Shell {
 
   std::optional<std::string> value(const std::string& name_of) const;
   void assign(const std::string& name_of, std::string value_of);
-  /// Waits for a child. 128 + signal if this shell was told to stop meanwhile.
+  /// Waits for a child. 128 + signal if this shell was asked to stop meanwhile.
   Task<int> wait_for(ProcessPtr child, bool breakable);
   Task<void> run_traps();
   Task<Flow> evaluate(CommandPtr command);

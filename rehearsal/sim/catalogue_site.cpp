@@ -183,7 +183,7 @@ SimExit stand(const PlannedCatalogue& plan, const CatalogueSite& site,
   say_line({{"stands", source.rack}});
   ends.wait();
   rack.stop();
-  // Where this machine could not keep up, the rack's time went slower than it was told.
+  // Where this machine could not keep up, the rack's time went slower than asked.
   say_line({{"speed", rack.pace().speed}});
   return SimExit::done;
 }

@@ -48,11 +48,11 @@ void tell(const RackSpec& spec, const RackSource& source, const VirtualRack& rac
 /// One line where this machine was too slow, for whoever wonders about the time it took.
 void tell_pace(const Pace& pace) {
   constexpr double kEnough = 0.9;
-  if (pace.speed >= pace.wanted * kEnough) return;
+  if (pace.speed >= pace.expected * kEnough) return;
   const auto line = fmt::format(
       "the rack's time passed {:.0f} times faster than life, not {:.0f}: it waited for this "
       "machine\n",
-      pace.speed, pace.wanted);
+      pace.speed, pace.expected);
   std::fputs(line.c_str(), stderr);
 }
 

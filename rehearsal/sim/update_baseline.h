@@ -1,6 +1,6 @@
 #pragma once
 // What a catalogue rack for updates has beside the others: a profile for each update that is
-// wanted, its image, and a manifest that a key of this rack's own has signed, and a second one
+// requested, its image, and a manifest that a key of this rack's own has signed, and a second one
 // approved.
 #include <filesystem>
 #include <set>

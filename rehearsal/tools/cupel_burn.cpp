@@ -205,7 +205,7 @@ class Burn {
     return command_.work == Work::hbm ? static_cast<int>(least * 0.97) : 12000;
   }
 
-  /// What is said at the end of a slice, and kept for the end of the run.
+  /// What is reported at the end of a slice, and kept for the end of the run.
   std::string reported(std::uint64_t round, double span, double done) {
     const auto& machine = process_->host.machine();
     std::vector<BurnSample> fresh;

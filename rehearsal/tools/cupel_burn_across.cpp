@@ -27,7 +27,7 @@ std::string error_line(std::string_view code, std::string message) {
   return line_of({{"kind", "error"}, {"code", std::string{code}}, {"message", std::move(message)}});
 }
 
-/// What NCCL is told by this process, and by /etc/nccl.conf.
+/// What NCCL is given by this process, and by /etc/nccl.conf.
 json::object variables_set(Process& process) {
   json::object environment, conf;
   for (const auto& [name, value] : process.environment)

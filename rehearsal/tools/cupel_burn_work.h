@@ -18,7 +18,7 @@ struct BurnRequest {
   std::string command{};
   double seconds = 60;
   bool self_test = false;
-  std::map<std::string, std::string> words{};  // "--types": what was said, else what counts then
+  std::map<std::string, std::string> words{};  // "--types": what was given, else what counts then
   std::string wrong{};                         // why it is refused
 };
 
@@ -50,7 +50,7 @@ struct BurnCommand {
 
 std::span<const BurnCommand> burn_commands();
 
-/// "--seconds", "--types" and what else a command takes, with what counts where it is not said.
+/// "--seconds", "--types" and what else a command takes, with what counts where it is not given.
 std::map<std::string, std::string> burn_words(std::string_view command);
 
 /// GB/s of the slowest rail: a ring through the HCAs is as fast as that one. 0: there is none.

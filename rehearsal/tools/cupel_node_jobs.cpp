@@ -244,15 +244,15 @@ Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments) {
     auto work = misused(process, "start: NAME, --folder DIR, --limit SECONDS and -- COMMAND");
     co_return co_await std::move(work);
   }
-  json::object said{{"kind", "start"}, {"name", asked.words[0]}, {"folder", folder}};
-  said["started"] = !exists(*process, folder + "/started");
+  json::object message{{"kind", "start"}, {"name", asked.words[0]}, {"folder", folder}};
+  message["started"] = !exists(*process, folder + "/started");
   const bool has_input = asked.set.contains("--input-bytes");
-  if (said["started"].as_bool() && has_input) {
+  if (message["started"].as_bool() && has_input) {
     const int status = co_await keep_input(process, folder, asked.amount("--input-bytes", 0));
     if (status != 0) co_return status;
-    said["started"] = !exists(*process, folder + "/started");
+    message["started"] = !exists(*process, folder + "/started");
   }
-  if (said["started"].as_bool()) {
+  if (message["started"].as_bool()) {
     auto& disk = process->disk();
     disk.make_folders(folder + "/started");
     disk.make_folders(folder + "/work");
@@ -270,7 +270,7 @@ Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments) {
     auto body = keep(keeper, std::move(order));
     process->host.start(keeper, std::move(body));
   }
-  const auto line = json::serialize(said) + "\n";
+  const auto line = json::serialize(message) + "\n";
   co_await process->say(line);
   co_return 0;
 }
@@ -291,7 +291,7 @@ Task<int> virtual_cupel_node_tail(ProcessPtr process, Arguments arguments) {
   const auto out = piece_of(*process, folder + "/out", from, seen.out, most);
   const auto err = piece_of(*process, folder + "/err", errors_from, seen.err, most);
   // "kind" goes first, as the real program has it.
-  const json::object said{{"kind", "job"},
+  const json::object line{{"kind", "job"},
                           {"state", seen.state},
                           {"exit", seen.status},
                           {"out_size", seen.out},
@@ -300,7 +300,7 @@ Task<int> virtual_cupel_node_tail(ProcessPtr process, Arguments arguments) {
                           {"err_bytes", err.size()},
                           {"over_limit", exists(*process, folder + "/over")},
                           {"over_spool", exists(*process, folder + "/full")}};
-  const auto text = json::serialize(said) + "\n" + out + err;
+  const auto text = json::serialize(line) + "\n" + out + err;
   co_await process->say(text);
   co_return 0;
 }
@@ -319,9 +319,9 @@ Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments) {
     }
   }
   signal_family(process->host, folder, kKill);
-  const json::object said{
+  const json::object message{
       {"kind", "stop"}, {"folder", folder}, {"state", look(*process, folder).state}};
-  const auto line = json::serialize(said) + "\n";
+  const auto line = json::serialize(message) + "\n";
   co_await process->say(line);
   co_return 0;
 }
@@ -353,11 +353,11 @@ Task<int> virtual_cupel_node_list(ProcessPtr process, Arguments arguments) {
     const auto job = content_of(*process, folder + "/job");
     if (job.empty()) continue;
     const auto seen = look(*process, folder);
-    const json::object said{
+    const json::object line{
         {"kind", "job"},       {"folder", folder},    {"name", split(job, '\n')[0]},
         {"state", seen.state}, {"exit", seen.status}, {"out_size", seen.out},
         {"err_size", seen.err}};
-    text += json::serialize(said) + "\n";
+    text += json::serialize(line) + "\n";
   }
   co_await process->say(text);
   co_return 0;

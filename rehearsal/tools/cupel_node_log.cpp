@@ -30,7 +30,7 @@ std::string part_at(Host& host, const std::string& address) {
   return "pci " + address;
 }
 
-/// What rows are told apart by.
+/// What rows are distinguished by.
 struct Sourced {
   agent::MessageKind kind{};
   agent::Weight weight{};

@@ -104,12 +104,12 @@ void judge_stress(const Host& host, const GpuView& gpu, DcgmResult& result) {
 }
 
 void judge_power(const Host& host, const GpuView& gpu, DcgmResult& result) {
-  const double wanted = 0.75 * gpu.model.default_watts;
-  if (gpu.watts < wanted)
+  const double needed_watts = 0.75 * gpu.model.default_watts;
+  if (gpu.watts < needed_watts)
     fail(result, {63, kPower, kTriage,
                   fmt::format("Max power of {:.1f} did not reach desired power minimum {:.1f} for "
                               "GPU {}",
-                              gpu.watts, wanted, gpu.index)});
+                              gpu.watts, needed_watts, gpu.index)});
   judge_compute(host, gpu, result);
 }
 

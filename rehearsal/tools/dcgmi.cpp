@@ -111,9 +111,9 @@ std::vector<Outcome> chosen(std::string_view what) {
     if (what == kWords[i]) level = static_cast<int>(i) + 1;
   std::vector<Outcome> outcomes;
   for (const auto& test : dcgm_tests()) {
-    bool wanted = level >= test.level;
-    for (const auto name : split(what, ',')) wanted |= trimmed(name) == test.name;
-    if (wanted) outcomes.push_back({.test = &test});
+    bool selected = level >= test.level;
+    for (const auto name : split(what, ',')) selected |= trimmed(name) == test.name;
+    if (selected) outcomes.push_back({.test = &test});
   }
   return outcomes;
 }
@@ -296,10 +296,10 @@ std::string link_states(const DriverView& driver) {
          "Supported=_\n";
 }
 
-std::string link_errors(const DriverView& driver, int wanted) {
+std::string link_errors(const DriverView& driver, int requested) {
   std::string text;
   for (const auto& gpu : driver.gpus) {
-    if (gpu.index != wanted) continue;
+    if (gpu.index != requested) continue;
     const std::string rule =
         "+-----------------------------+------------------------------------------------+\n";
     text += rule + fmt::format(

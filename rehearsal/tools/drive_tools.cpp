@@ -295,7 +295,7 @@ bool holds_system(const ProcessPtr& process, const Drive& drive) {
 }
 
 /// KEY="value" of each device and what stands on it.
-std::string pairs_of(const ProcessPtr& process, const Arguments& wanted,
+std::string pairs_of(const ProcessPtr& process, const Arguments& requested,
                      const std::vector<std::string_view>& columns) {
   std::string text;
   const auto row = [&](const std::map<std::string, std::string>& known) {
@@ -312,7 +312,8 @@ std::string pairs_of(const ProcessPtr& process, const Arguments& wanted,
   const bool assembled = !process->host.machine().up_from_image();
   for (const auto& drive : hardware(process).drives) {
     const auto name = drive.name + "n1";
-    if (!wanted.empty() && std::ranges::find(wanted, "/dev/" + name) == wanted.end()) continue;
+    if (!requested.empty() && std::ranges::find(requested, "/dev/" + name) == requested.end())
+      continue;
     const bool system = holds_system(process, drive);
     row({{"name", name},
          {"type", "disk"},

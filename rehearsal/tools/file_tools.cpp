@@ -98,13 +98,13 @@ Task<int> make_folder(ProcessPtr process, Arguments arguments) {
   int status = 0;
   for (const auto& operand : options.operands) {
     auto path = process->path(operand);
-    std::vector<std::string> wanted{path};
+    std::vector<std::string> requested{path};
     if (options.has('p'))
       for (auto slash = path.rfind('/'); slash != 0 && slash != path.npos;
            slash = path.rfind('/', slash - 1))
-        wanted.push_back(path.substr(0, slash));
-    std::ranges::reverse(wanted);
-    for (const auto& each : wanted) {
+        requested.push_back(path.substr(0, slash));
+    std::ranges::reverse(requested);
+    for (const auto& each : requested) {
       auto place = process->disk().place(each);
       int error = place.error;
       if (error == 0 && place.node) {

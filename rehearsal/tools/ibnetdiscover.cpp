@@ -52,10 +52,10 @@ Task<int> ibnetdiscover(ProcessPtr process, Arguments arguments) {
   if (!options.unknown.empty())
     co_return co_await print_error(process, "ibnetdiscover",
                                    "invalid option -- '" + options.unknown.substr(1) + "'");
-  const auto wanted = options.value('C');
+  const auto requested = options.value('C');
   const auto& machine = process->host.machine();
   for (const auto& adapter : machine.hardware().adapters) {
-    if (!adapter.infiniband || (!wanted.empty() && adapter.name != wanted)) continue;
+    if (!adapter.infiniband || (!requested.empty() && adapter.name != requested)) continue;
     const auto seen = machine.fabric().discover(machine.name(), adapter.name);
     if (seen.empty()) continue;  // the first port that is up
     const auto guid = digits_of(adapter.guid);
@@ -75,7 +75,7 @@ Task<int> ibnetdiscover(ProcessPtr process, Arguments arguments) {
       "ibwarn: [{0}] mad_rpc_open_port: can't open UMAD port ({1}:0)\n"
       "./libibnetdisc/src/ibnetdisc.c:811; can't open MAD port ({1}:0)\n"
       "ibnetdiscover: iberror: failed: discover failed\n",
-      process->number, wanted.empty() ? "(null)" : wanted);
+      process->number, requested.empty() ? "(null)" : requested);
   co_await process->print_error(line);
   co_return 255;
 }

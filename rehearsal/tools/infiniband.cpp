@@ -89,10 +89,10 @@ Task<int> ibstat(ProcessPtr process, Arguments arguments) {
     co_return co_await print_error(process, "ibstat",
                                    "invalid option -- '" + options.unknown.substr(1) + "'");
   std::string text;
-  const auto wanted = options.operands.empty() ? std::string{} : options.operands[0];
-  bool any = wanted.empty();
+  const auto requested = options.operands.empty() ? std::string{} : options.operands[0];
+  bool any = requested.empty();
   for (const auto* adapter : adapters_of(process->host)) {
-    if (!wanted.empty() && adapter->name != wanted) continue;
+    if (!requested.empty() && adapter->name != requested) continue;
     any = true;
     if (options.has('l'))
       text += adapter->name + "\n";
@@ -104,7 +104,7 @@ Task<int> ibstat(ProcessPtr process, Arguments arguments) {
   if (!any) {
     const auto line = fmt::format(
         "ibpanic: [{}] main: stat of IB device '{}' failed: No such file or directory\n",
-        process->number, wanted);
+        process->number, requested);
     co_await process->print_error(line);
     co_return 255;
   }
@@ -116,8 +116,9 @@ Task<int> ibstatus(ProcessPtr process, Arguments arguments) {
   std::string text;
   for (const auto* adapter : adapters_of(process->host)) {
     const auto& name = adapter->name;
-    const bool wanted = arguments.size() < 2 || arguments[1] == name || arguments[1] == name + ":1";
-    if (!wanted) continue;
+    const bool selected =
+        arguments.size() < 2 || arguments[1] == name || arguments[1] == name + ":1";
+    if (!selected) continue;
     const auto port = read_port(process->host, name);
     text += fmt::format(
         "Infiniband device '{}' port 1 status:\n\tdefault gid:\t "
@@ -144,9 +145,9 @@ Task<int> ibv_devinfo(ProcessPtr process, Arguments arguments) {
     co_await process->say(text);
     co_return 0;
   }
-  const auto wanted = options.value('d');
+  const auto requested = options.value('d');
   for (const auto* adapter : adapters) {
-    if (!wanted.empty() && adapter->name != wanted) continue;
+    if (!requested.empty() && adapter->name != requested) continue;
     const auto port = read_port(process->host, adapter->name);
     const bool active = port.state == PortState::active;
     text += fmt::format(
@@ -162,9 +163,9 @@ Task<int> ibv_devinfo(ProcessPtr process, Arguments arguments) {
         active ? "PORT_ACTIVE" : "PORT_DOWN", static_cast<int>(port.state), port.sm_lid, port.lid,
         port.link_layer);
   }
-  if (text.empty() && !wanted.empty())
+  if (text.empty() && !requested.empty())
     co_return co_await print_error(process, "ibv_devinfo",
-                                   "IB device '" + wanted + "' wasn't found", 255);
+                                   "IB device '" + requested + "' wasn't found", 255);
   if (text.empty()) text = "No IB devices found\n";
   co_await process->say(text);
   co_return adapters.empty() ? 255 : 0;
@@ -231,12 +232,12 @@ std::string switch_text(int lid, int number, const SwitchPort& port) {
                       counter("PortSelect", static_cast<std::uint64_t>(number)));
 }
 
-/// `perfquery -x [-l] LID PORTS`, by the first port that is up, or the one that is wanted.
-std::string switch_counters(const Host& host, std::string_view wanted, int lid,
+/// `perfquery -x [-l] LID PORTS`, by the first port that is up, or the one that is requested.
+std::string switch_counters(const Host& host, std::string_view requested, int lid,
                             const std::vector<int>& ports) {
   const auto& machine = host.machine();
   for (const auto* adapter : adapters_of(host)) {
-    if (!wanted.empty() && adapter->name != wanted) continue;
+    if (!requested.empty() && adapter->name != requested) continue;
     std::string text;
     for (const int port : ports) {
       const auto seen = machine.fabric().switch_port(machine.name(), adapter->name,
@@ -256,11 +257,12 @@ Task<int> perfquery(ProcessPtr process, Arguments arguments) {
     co_return co_await print_error(process, "perfquery",
                                    "invalid option -- '" + options.unknown.substr(1) + "'");
   const auto adapters = adapters_of(process->host);
-  const auto wanted = options.value('C');
+  const auto requested = options.value('C');
   const auto lid =
       options.operands.empty() ? std::optional<int>{} : number<int>(options.operands[0]);
   if (lid && options.has('x') && options.operands.size() > 1) {
-    const auto text = switch_counters(process->host, wanted, *lid, ports_in(options.operands[1]));
+    const auto text =
+        switch_counters(process->host, requested, *lid, ports_in(options.operands[1]));
     if (!text.empty()) {
       co_await process->say(text);
       co_return 0;
@@ -268,10 +270,10 @@ Task<int> perfquery(ProcessPtr process, Arguments arguments) {
   }
   for (const auto* adapter : adapters) {
     const auto port = read_port(process->host, adapter->name);
-    const bool chosen = lid ? port.lid == *lid : wanted.empty() || adapter->name == wanted;
+    const bool chosen = lid ? port.lid == *lid : requested.empty() || adapter->name == requested;
     if (!chosen) continue;
     if (port.state == PortState::down) {
-      if (!wanted.empty()) break;
+      if (!requested.empty()) break;
       continue;  // the first port that is up
     }
     const auto text = counters_text(port, options.has('x'));
@@ -281,7 +283,7 @@ Task<int> perfquery(ProcessPtr process, Arguments arguments) {
   const auto line = fmt::format(
       "ibwarn: [{0}] mad_rpc_open_port: can't open UMAD port ({1}:0)\n"
       "perfquery: iberror: failed: Failed to open '{1}' port '0'\n",
-      process->number, wanted.empty() ? "(null)" : wanted);
+      process->number, requested.empty() ? "(null)" : requested);
   co_await process->print_error(line);
   co_return 1;
 }

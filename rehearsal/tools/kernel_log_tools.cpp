@@ -31,7 +31,7 @@ int micros_of(double seconds) {
 
 /// "err,warn", "err+" (and worse): which levels; nothing where one is no level.
 std::optional<std::array<bool, 8>> read_levels(std::string_view names) {
-  std::array<bool, 8> wanted{};
+  std::array<bool, 8> levels{};
   for (const auto part : split(names, ',')) {
     auto name = trimmed(part);
     const bool and_worse = name.ends_with('+');
@@ -39,9 +39,9 @@ std::optional<std::array<bool, 8>> read_levels(std::string_view names) {
     const auto* found = std::ranges::find(kLevels, name);
     if (found == kLevels.end()) return std::nullopt;
     const auto level = static_cast<std::size_t>(found - kLevels.begin());
-    for (std::size_t i = and_worse ? 0 : level; i <= level; ++i) wanted[i] = true;
+    for (std::size_t i = and_worse ? 0 : level; i <= level; ++i) levels[i] = true;
   }
-  return wanted;
+  return levels;
 }
 
 enum class Stamp { since_boot, human, iso, none };
@@ -209,9 +209,9 @@ Task<int> journalctl(ProcessPtr process, Arguments arguments) {
   // A unit's own log is nothing that the kernel says.
   if (request.unit.empty())
     for (const auto& line : kernel_lines(process->host)) {
-      const bool wanted = line.priority <= request.priority &&
-                          (request.grep.empty() || line.text.contains(request.grep));
-      if (wanted) lines.push_back(journal_line(line, request, process->host));
+      const bool selected = line.priority <= request.priority &&
+                            (request.grep.empty() || line.text.contains(request.grep));
+      if (selected) lines.push_back(journal_line(line, request, process->host));
     }
   std::string text;
   const auto first = lines.size() - std::min(lines.size(), request.last);

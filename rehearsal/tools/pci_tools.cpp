@@ -101,17 +101,17 @@ std::string details(const Device& device, int verbose) {
 /// `-s [[domain]:]bus:[slot][.func]`, from the right: "1b:00.0", "0000:1b:00.0", "1b:".
 bool in_slot(const Device& device, std::string_view slot) {
   if (slot.empty()) return true;
-  const auto wanted = lower_case(slot);
-  return device.address == wanted || device.address.substr(5) == wanted ||
-         (wanted.ends_with(':') && device.address.substr(5).starts_with(wanted));
+  const auto requested = lower_case(slot);
+  return device.address == requested || device.address.substr(5) == requested ||
+         (requested.ends_with(':') && device.address.substr(5).starts_with(requested));
 }
 
 bool of_kind(const Device& device, std::string_view kind) {
   if (kind.empty()) return true;
-  const auto wanted = lower_case(kind);
-  const auto colon = wanted.find(':');
-  const auto vendor = wanted.substr(0, colon);
-  const auto model = colon == wanted.npos ? std::string{} : wanted.substr(colon + 1);
+  const auto requested = lower_case(kind);
+  const auto colon = requested.find(':');
+  const auto vendor = requested.substr(0, colon);
+  const auto model = colon == requested.npos ? std::string{} : requested.substr(colon + 1);
   return (vendor.empty() || vendor == device.vendor) && (model.empty() || model == device.device);
 }
 

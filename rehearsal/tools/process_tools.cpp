@@ -314,11 +314,11 @@ Task<int> processes(ProcessPtr process, Arguments arguments) {
   auto columns = options.value('o', "pid,comm");
   const bool headers = !columns.contains('=');
   std::erase(columns, '=');
-  const auto wanted = number<int>(options.value('p'));
+  const auto requested = number<int>(options.value('p'));
   std::string text = headers ? "    PID COMMAND\n" : "";
   bool any = false;
   for (const auto& [pid, one] : process->host.processes()) {
-    if (wanted && *wanted != pid) continue;
+    if (requested && *requested != pid) continue;
     any = true;
     std::string line;
     for (const auto column : split(columns, ',')) {

@@ -220,8 +220,8 @@ Task<int> ip(ProcessPtr process, Arguments arguments) {
   std::string text;
   json::array all;
   for (const auto& link : links_of(process->host)) {
-    const bool wanted = words.size() < 3 || words.back() == link.name || words.back() == "show";
-    if (!wanted) continue;
+    const bool selected = words.size() < 3 || words.back() == link.name || words.back() == "show";
+    if (!selected) continue;
     const std::string_view state = link.name == "lo" ? "UNKNOWN" : link.up ? "UP" : "DOWN";
     const auto flags = link.name == "lo" ? "LOOPBACK,UP,LOWER_UP"
                        : link.up         ? "BROADCAST,MULTICAST,UP,LOWER_UP"

@@ -17,9 +17,9 @@ Task<int> kernel_name(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "asnrvmopi");
   std::string text;
   const auto add = [&](char letter, std::string_view value) {
-    const bool wanted =
+    const bool selected =
         options.has(letter) || options.has('a') || (letter == 's' && options.set.empty());
-    if (wanted) text += (text.empty() ? "" : " ") + std::string{value};
+    if (selected) text += (text.empty() ? "" : " ") + std::string{value};
   };
   add('s', "Linux");
   add('n', process->host.machine().host_name());

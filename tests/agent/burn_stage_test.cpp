@@ -18,7 +18,7 @@
 namespace cupel::agent {
 namespace {
 
-using burnin::Said;
+using burnin::BurnText;
 using std::chrono::hours;
 using std::chrono::seconds;
 using ::testing::AllOf;
@@ -57,26 +57,29 @@ std::vector<std::string> all_of(const Result<burnin::Findings>& found) {
   return all;
 }
 
-/// The node of burnin::Said, whose GPUs are loaded for a minute.
+/// The node of burnin::BurnText, whose GPUs are loaded for a minute.
 struct BurnBench : LoadBench {
-  Said said = burnin::good();
+  BurnText burn_text = burnin::good();
   std::string complaint{};  // of cupel-burn
   seconds lasts{60};
 
   void prepare() {
     programs.add("nvidia-smi --query-gpu=pci.bus_id,utilization.gpu",
-                 {.status = 0, .out = said.gpus_text()});
-    programs.add("nvidia-smi --query-compute-apps", {.status = 0, .out = said.apps});
+                 {.status = 0, .out = burn_text.gpus_text()});
+    programs.add("nvidia-smi --query-compute-apps", {.status = 0, .out = burn_text.apps});
     programs.add("nvidia-smi --query-gpu=clocks_event_reasons.active", {.status = 0});
     programs.add("dmesg", {.status = 0, .out = "[    1.000000] one\n[   12.500000] last\n"});
-    programs.add("timeout 60 cupel-burn",
-                 {.status = said.self_test_status, .out = said.self_test_text(), .err = complaint},
-                 seconds{4});
-    programs.add("stdbuf -oL nvidia-smi", {.status = 0, .out = said.samples_text()}, hours{200});
-    programs.add("cupel-burn", {.status = said.status, .out = said.run_text(), .err = complaint},
+    programs.add(
+        "timeout 60 cupel-burn",
+        {.status = burn_text.self_test_status, .out = burn_text.self_test_text(), .err = complaint},
+        seconds{4});
+    programs.add("stdbuf -oL nvidia-smi", {.status = 0, .out = burn_text.samples_text()},
+                 hours{200});
+    programs.add("cupel-burn",
+                 {.status = burn_text.status, .out = burn_text.run_text(), .err = complaint},
                  lasts);
     programs.passes = [this] {
-      if (clock.time > seconds{10}) programs.add("dmesg", {.status = 0, .out = said.kernel});
+      if (clock.time > seconds{10}) programs.add("dmesg", {.status = 0, .out = burn_text.kernel});
     };
   }
   void burn(const std::string& order = minute()) {
@@ -85,39 +88,39 @@ struct BurnBench : LoadBench {
   }
   Result<burnin::Findings> burned(const std::string& order = minute()) {
     burn(order);
-    return burnin::parsed(said.command, lines.text);
+    return burnin::parsed(burn_text.command, lines.text);
   }
 };
 
 TEST(BurnStage, FindsWhatTheScriptFoundOfTheSameNode) {
-  const std::vector<std::function<void(Said&)>> cases{
-      [](Said&) {},
-      [](Said& said) { said.reasons = "0x0000000000000044"; },
-      [](Said& said) {
-        said.lines += burnin::kFault;
-        said.end.clear();
-        said.status = 137;
+  const std::vector<std::function<void(BurnText&)>> cases{
+      [](BurnText&) {},
+      [](BurnText& burn) { burn.reasons = "0x0000000000000044"; },
+      [](BurnText& burn) {
+        burn.lines += burnin::kFault;
+        burn.end.clear();
+        burn.status = 137;
       },
-      [](Said& said) { said.self_test_status = 1; },
-      [](Said& said) { said.self_test.clear(); },
-      [](Said& said) { said.end.clear(); },
-      [](Said& said) {
-        said.kernel =
+      [](BurnText& burn) { burn.self_test_status = 1; },
+      [](BurnText& burn) { burn.self_test.clear(); },
+      [](BurnText& burn) { burn.end.clear(); },
+      [](BurnText& burn) {
+        burn.kernel =
             "[    3.000000] NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus.\n"
             "[  912.250000] NVRM: Xid (PCI:0000:61:00): 79, pid=1, GPU has fallen off the bus.\n";
       },
-      [](Said& said) {
-        said.apps = "00000000:61:00.0, 4242, python3\n";
-        said.busy = "yes";
+      [](BurnText& burn) {
+        burn.apps = "00000000:61:00.0, 4242, python3\n";
+        burn.busy = "yes";
       }};
   for (const auto& spoil : cases) {
     BurnBench bench;
     bench.complaint = "CUDA complains\nand goes on\n";
-    spoil(bench.said);
+    spoil(bench.burn_text);
 
     const auto found = bench.burned();
 
-    const auto by_script = burnin::parsed("gemm", {bench.said.text(), bench.complaint, 0});
+    const auto by_script = burnin::parsed("gemm", {bench.burn_text.text(), bench.complaint, 0});
     EXPECT_EQ(all_of(found), all_of(by_script));
     EXPECT_TRUE(bench.programs.is_idle()) << "the sampling ends with the load";
   }
@@ -125,7 +128,7 @@ TEST(BurnStage, FindsWhatTheScriptFoundOfTheSameNode) {
 
 TEST(BurnStage, TestsItselfInTheTypesOfTheRunAndWithinATimeOfItsOwn) {
   BurnBench gemm, hbm;
-  hbm.said.command = "hbm";
+  hbm.burn_text.command = "hbm";
 
   ASSERT_TRUE(gemm.burned(minute("gemm", {{"pattern", "square"}, {"hertz", "0.5"}})));
   hbm.burn(minute("hbm"));
@@ -142,7 +145,7 @@ TEST(BurnStage, TestsItselfInTheTypesOfTheRunAndWithinATimeOfItsOwn) {
 
 TEST(BurnStage, RunsNothingAfterASelfTestThatFailed) {
   BurnBench bench;
-  bench.said.self_test_status = 3;
+  bench.burn_text.self_test_status = 3;
 
   EXPECT_FALSE(bench.burned());
   EXPECT_THAT(bench.programs.asked, Not(Contains(HasSubstr("cupel-burn gemm --seconds 60"))));
@@ -151,7 +154,7 @@ TEST(BurnStage, RunsNothingAfterASelfTestThatFailed) {
 
 TEST(BurnStage, WaitsAMinuteForGpusAndReportsWhoUsesThem) {
   BurnBench bench;
-  bench.said.apps = "00000000:61:00.0, 4242, python3\n";
+  bench.burn_text.apps = "00000000:61:00.0, 4242, python3\n";
 
   const auto found = bench.burned();
 
@@ -230,7 +233,7 @@ TEST(BurnStage, RefusesAnOrderWithWordsThatAreNoOptions) {
 /// What had been printed after 40 s by a job whose cupel-burn has found a fault and then hangs.
 std::string printed_of_a_hung_run(BurnBench& bench) {
   bench.lasts = hours{100};
-  bench.said.end.clear();
+  bench.burn_text.end.clear();
   bench.prepare();
   bench.programs.prints(seconds{12}, std::string{burnin::kFault});
   bench.programs.prints(seconds{20}, "{\"kind\":\"progress\",\"seconds\":20}\n{\"kind\":\"pro");
@@ -276,7 +279,7 @@ TEST(BurnStage, KeepsAllOfAToolThatIsKilledAtItsLimitAndTheLastOfItsProgress) {
 
 TEST(BurnStage, ProvesNothingWhereMoreWasPrintedThanIsKeptButTellsTheFaults) {
   BurnBench bench;
-  for (int i = 0; i < 50'000; ++i) bench.said.lines += std::string{burnin::kFault};
+  for (int i = 0; i < 50'000; ++i) bench.burn_text.lines += std::string{burnin::kFault};
 
   const auto found = bench.burned();
 
@@ -359,7 +362,7 @@ Found taken(const BurnBench& bench) {
   Found found;
   found.companions = burnin::take_companions(burnin::profile(), output);
   EXPECT_THAT(output.text, Not(HasSubstr(R"("of":)")));
-  found.own = burnin::parsed(bench.said.command, output);
+  found.own = burnin::parsed(bench.burn_text.command, output);
   return found;
 }
 
@@ -415,7 +418,7 @@ TEST(Together, StopsCompanionsWhereThereIsNothingLeftToWorkBeside) {
   BurnBench fails, gives_up;
   for (auto* bench : {&fails, &gives_up}) add_cpu(*bench, hours{12});
   fails.lasts = seconds{30};
-  fails.said.end.clear();
+  fails.burn_text.end.clear();
 
   fails.burn(with_cpu("12h"));
   gives_up.run("cupel-burn", with_cpu("12h"));
@@ -447,7 +450,7 @@ TEST(Together, ACompanionThatHangsKeepsTheJobUntilItsLimitAndThenNamesItsCpu) {
 TEST(BurnStage, DamagedLinesGiveNoNumberThatIsNone) {
   BurnBench bench;
   add_cpu(bench, seconds{61});
-  bench.said.lines += burnin::kFault;
+  bench.burn_text.lines += burnin::kFault;
   bench.burn(with_cpu());
   std::mt19937 random{7};
   for (int round = 0; round < 60; ++round) {
@@ -464,10 +467,10 @@ TEST(BurnStage, DamagedLinesGiveNoNumberThatIsNone) {
 struct RealBurn {
   burnin::FakeTools tools{};
   NodeTree files{};
-  Said said = burnin::good({0});
+  BurnText burn_text = burnin::good({0});
 
   explicit RealBurn(const std::string& load = "") {
-    said.lines = burnin::result("gemm.rate", "gpu0", 700, "TFLOP/s", R"({"type":"bf16"})");
+    burn_text.lines = burnin::result("gemm.rate", "gpu0", 700, "TFLOP/s", R"({"type":"bf16"})");
     tools.add("nvidia-smi", R"(case $1 in
   *compute-apps*) ;;
   *utilization*) echo '00000000:1B:00.0, 0' ;;
@@ -476,8 +479,8 @@ esac
 )");
     tools.add("dmesg", "echo '[   12.500000] last'");
     tools.add("cupel-burn", "echo \"$*\" >&2\ncase $* in *--self-test)\ncat <<'END'\n" +
-                                said.self_test_text() + "END\nexit 0;; esac\ncat <<'END'\n" +
-                                said.run_text() + "END\n" + load);
+                                burn_text.self_test_text() + "END\nexit 0;; esac\ncat <<'END'\n" +
+                                burn_text.run_text() + "END\n" + load);
   }
   burnin::Output run(const std::string& order) const {
     return burnin::run_script("printf '%s' " + shell_quoted(order) +

@@ -34,10 +34,10 @@ JsonValue parsed(const std::string& text) {
 
 std::vector<std::string> judged(const std::string& expected, const std::string& facts,
                                 const std::string& log = "{}", std::vector<unsigned> job = {}) {
-  const auto wanted = parse_expectations(expected);
-  EXPECT_TRUE(wanted) << wanted.error().what;
+  const auto expectations = parse_expectations(expected);
+  EXPECT_TRUE(expectations) << expectations.error().what;
   std::vector<std::string> words;
-  for (const auto& each : judge_node(*wanted, {parsed(facts), parsed(log), std::move(job)}))
+  for (const auto& each : judge_node(*expectations, {parsed(facts), parsed(log), std::move(job)}))
     words.push_back(to_string(each));
   return words;
 }

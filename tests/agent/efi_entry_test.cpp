@@ -73,7 +73,7 @@ class Entering : public ::testing::Test {
   Entering() { node_.write("/sys/firmware/efi/efivars/BootOrder", "x"); }
 
   Outcome<EnteredOs> enter() {
-    return enter_os(node_.tree(), "/dev/sda", wish_,
+    return enter_os(node_.tree(), "/dev/sda", request_,
                     [this](const Argv& argv, std::string_view, std::chrono::seconds) {
                       return nvram_.run(argv);
                     });
@@ -81,7 +81,7 @@ class Entering : public ::testing::Test {
 
   NodeTree node_;
   Nvram nvram_;
-  BootEntry wish_{.label = "Cupel OS", .efi = "\\EFI\\debian\\shimx64.efi"};
+  BootEntry request_{.label = "Cupel OS", .efi = "\\EFI\\debian\\shimx64.efi"};
 };
 
 TEST_F(Entering, PutsItsEntryFirstAndLeavesTheOthersAsTheyAre) {
@@ -97,7 +97,7 @@ TEST_F(Entering, PutsItsEntryFirstAndLeavesTheOthersAsTheyAre) {
 }
 
 TEST_F(Entering, PutsItsEntryBehindTheNetworksWhereTheOrderSaysSo) {
-  wish_.network_first = true;
+  request_.network_first = true;
 
   const auto entered = enter();
 
@@ -204,7 +204,7 @@ TEST_F(EnteringAmongOld, DoesNotCallRemovedWhatTheFirmwareKeeps) {
 }
 
 TEST_F(EnteringAmongOld, TakesTheNetworkOutOfTheOrderWhereTheOrderSaysSo) {
-  wish_.network_drop = true;
+  request_.network_drop = true;
 
   const auto entered = enter();
 
@@ -234,7 +234,7 @@ TEST_F(Entering, SaysThatTheFirmwareDoesNotKeepTheEntry) {
 }
 
 TEST_F(Entering, SaysThatTheFirmwareDoesNotKeepTheOrder) {
-  wish_.network_first = true;
+  request_.network_first = true;
   nvram_.keeps_its_order = true;
 
   const auto entered = enter();

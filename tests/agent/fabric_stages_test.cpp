@@ -141,7 +141,7 @@ TEST(FabricPairsStage, TellsANodeThatDoesNotAnswerFromOneThatCarriesNothing) {
   EXPECT_EQ(error_after(" local address: LID 0x01 QPN 0x0042\n"), "") << "they met";
 }
 
-TEST(FabricPairsStage, EndsAServerToWhichNobodyComes) {
+TEST(FabricPairsStage, EndsAServerWithoutAClient) {
   LoadBench bench;
   bench.programs.add("ib_write_bw", {.status = 0}, seconds{100'000});
 
@@ -297,9 +297,10 @@ TEST(FabricPairsStage, ListsSwitchesAndSaysWhichToolsAreMissing) {
               ElementsAre("ibnetdiscover -C mlx5_0 -P 1", "ibnetdiscover -C mlx5_6 -P 1"));
   EXPECT_THAT(burnin::fabric::lids_of(report.text, {.leaves = {"leaf1"}}), ElementsAre(7));
   EXPECT_THAT(report.text, AllOf(Not(HasSubstr("vendid")), Not(HasSubstr("cupel-missing"))));
-  EXPECT_EQ(burnin::script::said(reported(without, order), "cupel-missing: "), "ibnetdiscover");
+  EXPECT_EQ(burnin::script::after_mark(reported(without, order), "cupel-missing: "),
+            "ibnetdiscover");
   const auto refused = reported(without_right, order);
-  EXPECT_EQ(burnin::script::said(refused, "cupel-missing: "), "perfquery");
+  EXPECT_EQ(burnin::script::after_mark(refused, "cupel-missing: "), "perfquery");
   EXPECT_THAT(burnin::script::complaint(refused), HasSubstr("can't open UMAD port"));
 }
 

@@ -236,7 +236,7 @@ TEST(FactsStages, NodeFactsSaysWhichToolsAreMissing) {
   EXPECT_THAT(bench.tools.asked, ElementsAre("date +%s"));
 }
 
-TEST(FactsStages, NodeFactsTakesATableThatNobodyCanReadAsNotReadable) {
+TEST(FactsStages, ReportsAnUnreadableTableAsNotReadable) {
   FactsBench bench;
   put_capture(kNodeText, bench.files);
   // Of dmidecode 3.4 on a virtual machine that has no /dev/mem.

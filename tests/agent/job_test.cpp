@@ -66,22 +66,22 @@ class NodeJob : public ::testing::Test {
                 shell_quoted(script));
   }
 
-  /// Reads on until it has ended, or has said `enough`; `state` is the last that was told.
+  /// Reads on until it has ended, or has said `enough`; `state` is the last that was reported.
   std::string tail(const std::string& enough = {}) {
-    std::string said;
+    std::string output;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     while (std::chrono::steady_clock::now() < end) {
       const auto ran =
-          node("tail --folder " + folder + " --wait 20 --from " + std::to_string(said.size()));
+          node("tail --folder " + folder + " --wait 20 --from " + std::to_string(output.size()));
       const auto header = first_line(ran);
       if (!header.contains("out_bytes")) break;
       const auto bytes = static_cast<std::size_t>(header.at("out_bytes").as_int64());
-      said += ran.out.substr(ran.out.find('\n') + 1, bytes);
+      output += ran.out.substr(ran.out.find('\n') + 1, bytes);
       last = header;
-      if (!enough.empty() && said.contains(enough)) break;
+      if (!enough.empty() && output.contains(enough)) break;
       if (header.at("state") != "running" && bytes == 0) break;
     }
-    return said;
+    return output;
   }
   std::string state() const {
     return last.contains("state") ? last.at("state").as_string().c_str() : "";
@@ -139,9 +139,9 @@ TEST_F(NodeJob, IsUnknownUntilItIsStarted) {
 TEST_F(NodeJob, SpoolsBothStreamsAndTheExitStatus) {
   start("echo to out; echo to err >&2; exit 5");
 
-  const auto said = tail();
+  const auto output = tail();
 
-  EXPECT_EQ(said, "to out\n");
+  EXPECT_EQ(output, "to out\n");
   EXPECT_EQ(state(), "ended");
   EXPECT_EQ(exit_status(), 5);
   const auto both = node("tail --folder " + folder + " --from 3 --errors-from 3");
@@ -154,12 +154,12 @@ TEST_F(NodeJob, IsReadOnFromAnyOffsetWhateverItSays) {
   std::ofstream{base.path() / "bytes", std::ios::binary} << bytes;
   start("for i in 1 2 3 4 5; do cat " + (base.path() / "bytes").string() + "; done");
 
-  const auto said = tail();
+  const auto output = tail();
   const auto piece = node("tail --folder " + folder + " --from 123457 --most 1000");
 
   std::string expected;
   for (int i = 0; i < 5; ++i) expected += bytes;
-  EXPECT_TRUE(said == expected) << said.size();
+  EXPECT_TRUE(output == expected) << output.size();
   EXPECT_TRUE(piece.out.substr(piece.out.find('\n') + 1) == expected.substr(123457, 1000));
 }
 
@@ -198,12 +198,12 @@ TEST_F(NodeJob, RunsInASessionOfItsOwnWithNothingOnItsInput) {
 
   const auto text = tail();
 
-  const auto said = lines(text);
-  ASSERT_EQ(said.size(), 5u) << text;
-  EXPECT_EQ(trimmed(said[0]), said[1]);
-  EXPECT_EQ(said[2], folder + "/work");
-  EXPECT_EQ(said[3], folder);
-  EXPECT_EQ(said[4], NODE_BINARY);
+  const auto output = lines(text);
+  ASSERT_EQ(output.size(), 5u) << text;
+  EXPECT_EQ(trimmed(output[0]), output[1]);
+  EXPECT_EQ(output[2], folder + "/work");
+  EXPECT_EQ(output[3], folder);
+  EXPECT_EQ(output[4], NODE_BINARY);
 }
 
 TEST_F(NodeJob, ReadsTheInputThatCameWithIt) {
@@ -229,12 +229,12 @@ TEST_F(NodeJob, IsGivenAWordAndForgottenOnceItHasEnded) {
 
   const auto early = node("forget --folder " + folder);
   node("tell --folder " + folder + " < " + word);
-  const auto said = tail();
+  const auto output = tail();
   const auto forgotten = node("forget --folder " + folder);
   const auto late = node("tell --folder " + folder + " < " + word);
 
   EXPECT_EQ(early.status, 75) << "it runs";
-  EXPECT_EQ(said, "go on\n");
+  EXPECT_EQ(output, "go on\n");
   EXPECT_EQ(forgotten.status, 0) << forgotten.out;
   EXPECT_EQ(late.status, 0) << "a job that has gone needs no word";
   EXPECT_FALSE(fs::exists(folder));
@@ -265,7 +265,7 @@ TEST_F(NodeJob, OfACommandThatIsNotThereSaysSo) {
 TEST_F(NodeJob, HasAControlGroupOfItsOwnWhereThatIsAllowed) {
   start("cat /proc/$$/cgroup; echo up; sleep 67001");
 
-  const auto said = tail("up\n");
+  const auto output = tail("up\n");
 
   // Version 1 alone, or a tree that may only be read, has none.
   const bool may = std::system(
@@ -278,7 +278,7 @@ TEST_F(NodeJob, HasAControlGroupOfItsOwnWhereThatIsAllowed) {
   EXPECT_EQ(!control_group.empty(), may);
   if (control_group.empty()) return;
   const auto name = control_group.substr(control_group.rfind('/'));
-  EXPECT_THAT(said, HasSubstr(name + "\n"));
+  EXPECT_THAT(output, HasSubstr(name + "\n"));
   node("stop --folder " + folder);
   EXPECT_FALSE(fs::exists(control_group)) << "it was left behind";
 }
@@ -354,7 +354,7 @@ TEST_F(NodeJob, ThatIgnoresTermIsStoppedAllTheSame) {
   EXPECT_THAT(processes_of_job(folder), IsEmpty());
 }
 
-TEST_F(NodeJob, EndsAtItsLimitThoughNobodyEverComesBack) {
+TEST_F(NodeJob, EndsAtItsLimitWithoutAReader) {
   start("setsid sleep 54001 & sleep 54002", "--limit 1");
   const auto keeper = read_pid("keeper");
 
@@ -395,7 +395,7 @@ TEST_F(NodeJob, WhoseSupervisorWasKilledIsLostAndNothingOfItRuns) {
   EXPECT_EQ(state(), "lost");
 }
 
-TEST_F(NodeJob, WhoseGuardWasKilledTooIsLostAndWhoeverAsksEndsTheRest) {
+TEST_F(NodeJob, IsLostWhereItsGuardWasKilledAndTheNextReaderEndsTheRest) {
   start("setsid sleep 56001 & echo up; sleep 56002");
   tail("up\n");
   const auto guard = parent_of(read_pid("keeper"));
@@ -408,7 +408,7 @@ TEST_F(NodeJob, WhoseGuardWasKilledTooIsLostAndWhoeverAsksEndsTheRest) {
   EXPECT_THAT(processes_of_job(folder), IsEmpty());
 }
 
-TEST_F(NodeJob, WhoseSupervisorIsToldToEndIsLostAndSaysWhoDidIt) {
+TEST_F(NodeJob, IsLostAndNamesTheSenderWhereItsSupervisorIsTerminated) {
   start("echo up; sleep 57001");
   tail("up\n");
 
@@ -432,7 +432,7 @@ TEST_F(NodeJob, IsLostWhenTheNodeWasRestarted) {
   EXPECT_EQ(state(), "lost");
 }
 
-TEST_F(NodeJob, IsLostThoughItsSupervisorsNumberIsSomebodyElsesNow) {
+TEST_F(NodeJob, IsLostWhereItsSupervisorsPidWasReused) {
   start("true");
   tail();
   fs::remove(folder + "/exit");
@@ -452,7 +452,7 @@ TEST_F(NodeJob, ShowsThatItIsLookedAfter) {
   EXPECT_LT(last.at("heartbeat_age").as_double(), 30.0);
 }
 
-TEST_F(NodeJob, IsWaitedForNoLongerThanTold) {
+TEST_F(NodeJob, ReturnsAfterTheRequestedWait) {
   start("sleep 59001");
   const auto before = std::chrono::steady_clock::now();
 

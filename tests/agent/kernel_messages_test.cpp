@@ -385,10 +385,10 @@ TEST(KernelMessages, OfTheCatalogueAreWhatItSaysIsFound) {
     auto line = planted;
     for (auto open = line.find('{'); open != line.npos; open = line.find('{'))
       line.replace(open, line.find('}') + 1 - open, "0000:1b:00.0");
-    const auto wanted = row.substr(check + 14);
-    const std::string kind = wanted.starts_with("gpu.reset")
+    const auto expected = row.substr(check + 14);
+    const std::string kind = expected.starts_with("gpu.reset")
                                  ? "gpu-reset"
-                                 : std::string{wanted.substr(0, wanted.find_first_of(".,}"))};
+                                 : std::string{expected.substr(0, expected.find_first_of(".,}"))};
 
     const auto found = recognise(line);
 

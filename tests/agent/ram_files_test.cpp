@@ -210,7 +210,7 @@ TEST(RamBuild, RefusesWhatWouldBeAnOptionOfMmdebstrap) {
 }
 
 TEST(RamBuild, NamesAllThatIsWrongAtOnce) {
-  const auto said = refused(
+  const auto output = refused(
       "--arch riscv64 --kernel large --ca /absent.pem --boot-host 'a;b' --key /absent.key --root "
       "bookworm "
       "--root-package 'fio;x' --root-source 'deb http://10.0.0.1/cuda ./' "
@@ -224,8 +224,9 @@ TEST(RamBuild, NamesAllThatIsWrongAtOnce) {
         "'deb http://10.0.0.1/cuda ./': names no keyring, and is no suite of bookworm",
         "the keyring /absent.gpg cannot be read",
         "'deb http://10.0.0.1/debian bookworm': names no component"})
-    EXPECT_THAT(said, HasSubstr(each));
-  for (const auto line : lines(said)) EXPECT_TRUE(line.starts_with("cupel image build: ")) << line;
+    EXPECT_THAT(output, HasSubstr(each));
+  for (const auto line : lines(output))
+    EXPECT_TRUE(line.starts_with("cupel image build: ")) << line;
 }
 
 TEST(RamBuild, NamesABootServerOnlyBesideTheCertificatesThatProveIt) {

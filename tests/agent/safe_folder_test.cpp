@@ -19,18 +19,19 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-struct Said {
+struct NodeReply {
   int status = 0;
   std::string words;
 };
 
-Said cupel_node(const std::string& words) {
-  Said said;
+NodeReply cupel_node(const std::string& words) {
+  NodeReply reply;
   auto* stream = ::popen((NODE_BINARY " " + words + " 2>&1").c_str(), "re");
   char piece[4096];
-  while (const auto got = std::fread(piece, 1, sizeof piece, stream)) said.words.append(piece, got);
-  said.status = WEXITSTATUS(::pclose(stream));
-  return said;
+  while (const auto got = std::fread(piece, 1, sizeof piece, stream))
+    reply.words.append(piece, got);
+  reply.status = WEXITSTATUS(::pclose(stream));
+  return reply;
 }
 
 class NodeJobFolder : public ::testing::Test {
@@ -45,11 +46,11 @@ class NodeJobFolder : public ::testing::Test {
     for (const auto& words :
          {"start job" + at + " --limit 60 -- touch " + (base.path() / "ran").string(), "tail" + at,
           "stop" + at, "tell" + at + " < /dev/null", "forget" + at}) {
-      const auto said = cupel_node(words);
+      const auto reply = cupel_node(words);
 
-      EXPECT_EQ(said.status, 73) << words << ": " << said.words;
-      EXPECT_THAT(said.words, AllOf(HasSubstr(what.string() + " is "), HasSubstr(found),
-                                    HasSubstr("set it right or remove it")))
+      EXPECT_EQ(reply.status, 73) << words << ": " << reply.words;
+      EXPECT_THAT(reply.words, AllOf(HasSubstr(what.string() + " is "), HasSubstr(found),
+                                     HasSubstr("set it right or remove it")))
           << words;
     }
     EXPECT_EQ(cupel_node("list --base " + parent.string()).words, "");
@@ -94,7 +95,7 @@ TEST_F(NodeJobFolder, IsRefusedWhereOthersMayWriteToAFolderFurtherUp) {
   expect_refused(base.path(), "mode 0777");
 }
 
-TEST_F(NodeJobFolder, IsRefusedWhereSomebodyElseOwnsItOrOneAboveIt) {
+TEST_F(NodeJobFolder, IsRefusedWhereAnotherUserOwnsItOrAParent) {
   CUPEL_NEEDS_REAL_PART(::geteuid() == 0, "only root may give a folder away");
   for (const auto& given : {folder, parent, base.path()}) {
     ASSERT_EQ(::chown(given.c_str(), 65534, 65534), 0);

@@ -80,7 +80,7 @@ TEST(Scratch, IsAFolderOfOursThatGoesWithItsFile) {
 }
 
 /// Another user may have exchanged it between the moments at which it was made and opened.
-TEST(Scratch, IsNotAFolderThatSomebodyLaidInItsPlace) {
+TEST(Scratch, RefusesAFolderThatAnotherUserCreated) {
   const ScratchNode node;
   NodeScratch scratch{node.files.root()};
   const auto room = scratch.look("/scratch");

@@ -206,7 +206,7 @@ TEST_F(SettingsStage, OfEccAreNotBackBeforeTheNodeWasRestarted) {
   EXPECT_EQ(value_of(*late, "settings.left"), 0);
 }
 
-TEST_F(SettingsStage, ThatSomebodyElseChangedMeanwhileAreSaidToBeLost) {
+TEST_F(SettingsStage, ReportsSettingsThatAnotherProgramChangedAsLost) {
   ASSERT_EQ(run("settings", {{"power_limit", "600"}}).exit_status, 0);
   write("tools/gpus/1.pl", "500.00\n");
 
@@ -306,7 +306,7 @@ TEST_F(InterruptSettings, ThatTheKernelKeepsFailWhereTheyAreFarAndNotWhereTheyAr
 
 /// Whoever could write there would be root: what lies there is run as root, and says what is
 /// written.
-TEST_F(SettingsStage, AreNeitherMadeNorPutBackByARecordThatSomebodyElseMayWrite) {
+TEST_F(SettingsStage, RefusesARecordThatAnotherUserMayWrite) {
   fs::create_directories(at(state("")));
   write(state("wanted"), "gpu.power|GPU-0001|600.00\n");
   fs::permissions(at("node/var/lib"), fs::perms{0777});
@@ -366,7 +366,7 @@ TEST_F(SettingsStage, OfARecordThatIsNoneAreLeftToAPerson) {
   EXPECT_EQ(read(state("before")), "gpu.power=700\n");
 }
 
-TEST_F(SettingsStage, ArePutBackAlsoWhereNobodyKnowsWhatTheyWereSetTo) {
+TEST_F(SettingsStage, RestoresWhereTheExpectedValuesAreNotKnown) {
   ASSERT_TRUE(set({{"power_limit", "600"}}));
   fs::remove(at(state("wanted")));
   fs::create_directory(at(state("wanted")));
@@ -494,7 +494,7 @@ class TimedSettings : public SettingsStage {
   void make_due() const { write(state("until"), "1 2\n"); }
 };
 
-TEST_F(TimedSettings, ThatNobodyPutsBackTheNodePutsBackByItself) {
+TEST_F(TimedSettings, RestoreThemselvesWhereNoControllerReturns) {
   set_for_an_hour();
   EXPECT_THAT(read(unit("timer")), AllOf(HasSubstr("OnActiveSec=3600\n"),
                                          HasSubstr("OnBootSec=2min\nOnUnitInactiveSec=10min\n")));

@@ -131,7 +131,7 @@ TEST_F(Tcp, MakesAnotherTokenEachTime) {
   }
 }
 
-TEST_F(Tcp, EndsWhereNobodyConnectsInTime) {
+TEST_F(Tcp, EndsWhereNoClientConnectsInTime) {
   TcpProgram server{"serve --wait 1"};
   server.line();
 
@@ -139,7 +139,7 @@ TEST_F(Tcp, EndsWhereNobodyConnectsInTime) {
   EXPECT_EQ(server.end(), 2);
 }
 
-TEST_F(Tcp, SaysWhereNobodyListens) {
+TEST_F(Tcp, ReportsThatNoServerListens) {
   std::string port;
   {
     TcpServer gone;

@@ -392,7 +392,7 @@ class Program {
   bool hear() {
     char buffer[4096];
     const auto got = ::read(out_.number(), buffer, sizeof buffer);
-    if (got > 0) said_.append(buffer, static_cast<std::size_t>(got));
+    if (got > 0) output_.append(buffer, static_cast<std::size_t>(got));
     return got > 0;
   }
   void tell(int signal) const { ::kill(number_, signal); }
@@ -404,17 +404,17 @@ class Program {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   json::value last() const {
-    const auto all = lines(said_);
+    const auto all = lines(output_);
     return all.empty() ? json::value{} : *parse_json(all.back());
   }
 
  private:
-  std::string said_;
+  std::string output_;
   Descriptor out_;
   pid_t number_ = 0;
 };
 
-TEST(Watch, EndsWithItsSumWhenItIsTold) {
+TEST(Watch, EndsWithItsSummaryWhenItIsStopped) {
   const NodeTree node;
   put_machine(node);
   Program program{node, {"--nvml", FAKE_NVML_WHOLE, "--every", "0.05"}};

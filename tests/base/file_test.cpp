@@ -96,7 +96,7 @@ TEST_F(FileTest, ReadsNoMoreThanItsLimit) {
   EXPECT_EQ(read_file(folder_ / "none", 1).error().code, Code::kNotFound);
 }
 
-TEST_F(FileTest, WritesThroughNoLinkThatSomebodyPlanted) {
+TEST_F(FileTest, DoesNotWriteThroughAPlantedLink) {
   const auto victim = folder_ / "victim", file = folder_ / "report.html";
   ASSERT_TRUE(write_file(victim, "untouched"));
   fs::create_symlink(victim, folder_ / ("report.html.new-" + std::to_string(::getpid())));

@@ -44,7 +44,7 @@ Task<Result<std::vector<Result<int>>>> as_result(Task<std::vector<Result<int>>> 
   co_return co_await std::move(work);
 }
 
-TEST(ForEachOf, KeepsTheOrderAndTheWidthAndOneFailureStopsNobody) {
+TEST(ForEachOf, KeepsOrderAndWidthAndGoesOnAfterAFailure) {
   asio::io_context io;
   Load load;
 

@@ -43,7 +43,7 @@ class OwnershipTest : public ::testing::Test {
   fs::path folder_, file_;
 };
 
-TEST_F(OwnershipTest, TakesWhatNobodyElseCanWriteEvenUnderTmp) {
+TEST_F(OwnershipTest, AcceptsAFileUnderTmpThatNoOtherUserCanWrite) {
   EXPECT_EQ(fault(file_), "none");
   EXPECT_EQ(fault(folder_), "none");
   EXPECT_EQ(fault("/"), "none");

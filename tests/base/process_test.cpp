@@ -41,7 +41,7 @@ TEST(Process, GetsItsInputAndEnvironmentAndNoShell) {
   EXPECT_EQ(plain_words.value().output, "$HOME; *\n");
 }
 
-TEST(Process, KeepsItsInputOpenWhereItIsToldTo) {
+TEST(Process, KeepsItsInputOpenOnRequest) {
   const auto first =
       run({.argv = {"head", "-n", "1"}, .input = "hello\n", .input_stays_open = true});
   const auto to_its_end = run({.argv = {"cat"}, .input = "x", .input_stays_open = true}, 200ms);

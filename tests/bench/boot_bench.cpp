@@ -78,8 +78,8 @@ void fetch_all(const std::vector<std::string>& paths, std::uint16_t port, std::u
     const auto request =
         fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", paths[i]);
     if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) < 0) fail("send");
-    epoll_event wanted{.events = EPOLLIN, .data = {.fd = socket}};
-    ::epoll_ctl(events, EPOLL_CTL_ADD, socket, &wanted);
+    epoll_event requested{.events = EPOLLIN, .data = {.fd = socket}};
+    ::epoll_ctl(events, EPOLL_CTL_ADD, socket, &requested);
     sockets.push_back(socket);
   }
   std::uint64_t bytes = 0;

@@ -66,7 +66,7 @@ constexpr std::array<std::string_view, 10> kKinds{"none",
 
 struct Tally {
   int fleets = 0, accused = 0, fleets_accused = 0;
-  int planted = 0, named = 0, few = 0, group = 0, said = 0, silent = 0;
+  int planted = 0, named = 0, few = 0, group = 0, mentioned = 0, silent = 0;
   double inconclusive = 0, nodes = 0, rounds = 0;
 };
 
@@ -78,7 +78,7 @@ void add(Tally& to, const Tally& one) {
   to.named += one.named;
   to.few += one.few;
   to.group += one.group;
-  to.said += one.said;
+  to.mentioned += one.mentioned;
   to.silent += one.silent;
   to.inconclusive += one.inconclusive;
   to.nodes += one.nodes;
@@ -244,7 +244,7 @@ void judge(const PairScreen& screen, const Planted& planted, Tally& tally) {
     else if (of_group)
       ++tally.group;
     else if (speaks)
-      ++tally.said;
+      ++tally.mentioned;
     else
       ++tally.silent;
   }
@@ -255,7 +255,7 @@ void judge(const PairScreen& screen, const Planted& planted, Tally& tally) {
       slow.insert(screen.readings().flow(id).from);
       slow.insert(screen.readings().flow(id).to);
     }
-    ++(slow == planted.pair ? tally.few : speaks ? tally.said : tally.silent);
+    ++(slow == planted.pair ? tally.few : speaks ? tally.mentioned : tally.silent);
   }
 }
 
@@ -287,8 +287,9 @@ void print(std::string_view name, const Tally& tally) {
   };
   fmt::print("| {} | {} | {} in {} | {} | {} | {} | {} | {} | {:.1f} % | {:.1f} |\n", name,
              tally.fleets, tally.accused, tally.fleets_accused, percent(tally.named),
-             percent(tally.few), percent(tally.group), percent(tally.said), percent(tally.silent),
-             100 * tally.inconclusive / std::max(tally.nodes, 1.0), tally.rounds / tally.fleets);
+             percent(tally.few), percent(tally.group), percent(tally.mentioned),
+             percent(tally.silent), 100 * tally.inconclusive / std::max(tally.nodes, 1.0),
+             tally.rounds / tally.fleets);
   std::fflush(stdout);
 }
 

@@ -75,8 +75,8 @@ void load(benchmark::State& state, Shape shape) {
     problems = loaded.problems.size();
     const bool good = loaded.inventory && loaded.inventory->nodes.size() == kRacks * kInRack;
     if (shape == Shape::doubles ? good : !good) {
-      const auto said = to_string(loaded.problems);
-      state.SkipWithError(said.substr(0, 500).c_str());
+      const auto output = to_string(loaded.problems);
+      state.SkipWithError(output.substr(0, 500).c_str());
       break;
     }
   }
@@ -89,10 +89,10 @@ BENCHMARK_CAPTURE(load, single, Shape::single)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(load, doubles, Shape::doubles)->Unit(benchmark::kMillisecond);
 
 int write(const std::string& shape, const char* file) {
-  const auto wanted = shape == "ranges"   ? Shape::ranges
-                      : shape == "single" ? Shape::single
-                                          : Shape::doubles;
-  return std::ofstream{file} << site(wanted) ? 0 : 1;
+  const auto requested = shape == "ranges"   ? Shape::ranges
+                         : shape == "single" ? Shape::single
+                                             : Shape::doubles;
+  return std::ofstream{file} << site(requested) ? 0 : 1;
 }
 
 }  // namespace

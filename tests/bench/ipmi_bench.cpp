@@ -1,6 +1,6 @@
 // Power status of 1,000 virtual BMCs over IPMI: Cupel's client and FreeIPMI's ipmipower, in turn,
 // with cipher suites 3 and 17. The BMCs are served by ipmi_farm, a process of its own beside them,
-// whose CPU is told too: it must not be what is measured. Half of the machines are on.
+// whose CPU is reported too: it must not be what is measured. Half of the machines are on.
 //
 //   ipmi_bench [ROUNDS [BMCS]]     all contenders in turn, ROUNDS times (5); medians are printed
 #include <fmt/format.h>

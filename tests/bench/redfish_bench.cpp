@@ -1,6 +1,6 @@
 // Redfish power status of 1,000 BMCs: the CPU that we take against that of `curl --parallel` for
 // the same URIs, in the same run, and the memory of an idle session. The BMCs are one lean process
-// of their own, whose CPU is told apart. Run it with nothing else on the machine:
+// of their own, whose CPU is distinguished. Run it with nothing else on the machine:
 //
 //   redfish_bench [BMCS] [ROUNDS]
 #include <fmt/format.h>

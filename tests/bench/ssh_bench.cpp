@@ -1,7 +1,7 @@
 // `true` on 200 addresses at a fan-out of 64: Cupel, in this process and as a command, against
 // `pdsh -R ssh`, `clush`, and plain blocking libssh on 64 threads. One real sshd serves them all on
-// this machine, so its CPU is part of every wall time: it is told too, as the floor below which no
-// client can come here.
+// this machine, so its CPU is part of every wall time: it is reported too, as the floor below which
+// no client can come here.
 //
 //   ssh_bench [ROUNDS]     all contenders in turn, ROUNDS times (5); medians are printed
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// The small machine, doing what it is told in the standard's ways, and in another vendor's skin.
+// The small machine, doing what it is asked in the standard's ways, and in another vendor's skin.
 #include "tests/bmc/fixture.h"
 
 namespace cupel::bmc {

@@ -134,7 +134,7 @@ TEST(BiosDependencies, ASwapEndsWithTheAttributeThatTriggeredIt) {
   EXPECT_TRUE(after.settled());
 }
 
-TEST(BiosDependencies, ThatGoRoundEndAndAreSaid) {
+TEST(BiosDependencies, ReportsCycles) {
   const auto registry =
       registry_of({dependency(one(condition("A", "EQU", "1")), "B", "CurrentValue", "1"),
                    dependency(one(condition("B", "EQU", "1")), "A", "CurrentValue", "2"),

@@ -28,11 +28,11 @@ const BiosValues kCurrent{{"Boot", std::string{"Bios"}},
                           {"Egm", false}};
 
 TEST(BiosRegistry, NamesAllThatIsWrongAtOnce) {
-  const BiosValues wanted{{"Boot", std::string{"Legacy"}}, {"Delay", std::int64_t{10}},
-                          {"Board", std::string{"Y"}},     {"Name", std::string{"much longer"}},
-                          {"Egm", std::string{"maybe"}},   {"Bot", std::string{"Uefi"}}};
+  const BiosValues requested{{"Boot", std::string{"Legacy"}}, {"Delay", std::int64_t{10}},
+                             {"Board", std::string{"Y"}},     {"Name", std::string{"much longer"}},
+                             {"Egm", std::string{"maybe"}},   {"Bot", std::string{"Uefi"}}};
 
-  const auto checked = redfish::checked(wanted, {.current = kCurrent}, kRegistry);
+  const auto checked = redfish::checked(requested, {.current = kCurrent}, kRegistry);
 
   EXPECT_EQ(checked.error().code, Code::kInvalid);
   EXPECT_EQ(
@@ -100,9 +100,9 @@ class Bios : public Acting {
     server.set(kQueue, collection({job}));
     server.set(job, json::value{{"JobType", "BIOSConfiguration"}, {"JobState", state}});
   }
-  Result<std::vector<std::string>> stage(BiosValues wanted) {
+  Result<std::vector<std::string>> stage(BiosValues requested) {
     const auto bmc = open();
-    auto done = run(bmc->bios.stage(std::move(wanted), soon()));
+    auto done = run(bmc->bios.stage(std::move(requested), soon()));
     run(bmc->log_out());
     return done;
   }

@@ -182,9 +182,9 @@ TEST_F(Boot, OrderOfMoreOptionsThanAreReadIsAnErrorAndIsNotWritten) {
 /// A BMC whose own behavior is asked for, with what a test puts in.
 class BootBehavior : public Acting {
  protected:
-  Result<Protocol> set(BootOverride wanted) {
+  Result<Protocol> set(BootOverride requested) {
     const auto bmc = open();
-    auto done = run(bmc->boot.set(wanted, soon()));
+    auto done = run(bmc->boot.set(requested, soon()));
     run(bmc->log_out());
     return done;
   }
@@ -195,10 +195,10 @@ TEST_F(BootBehavior, TellsTheMachineTheUriOfUefiHttp) {
   auto system = test_system();
   boot_of(system)["HttpBootUri"] = nullptr;
   server.set(kSystem, system);
-  const BootOverride wanted{
+  const BootOverride requested{
       .target = BootTarget::uefi_http, .once = true, .uri = "http://10.0.0.1/boot.efi"};
 
-  const auto done = set(wanted);
+  const auto done = set(requested);
 
   ASSERT_TRUE(done) << done.error().what;
   EXPECT_THAT(server.asked().patches.front(),
@@ -233,7 +233,7 @@ TEST_F(BootBehavior, LeavesTheUriWhereTheBmcDoesNotTakeAnEmptyOne) {
   EXPECT_THAT(server.asked().patches.back(), Not(HasSubstr("HttpBootUri")));
 }
 
-TEST_F(BootBehavior, SaysWhatToDoWhereTheMachineCannotBeToldAnUri) {
+TEST_F(BootBehavior, AdvisesWhereTheMachineTakesNoUri) {
   become("Dell Inc.", "PowerEdge R750");
 
   const auto done =
@@ -294,7 +294,7 @@ TEST_F(KeepsEveryOverride, HasItPutBackWhereOneBootWasAskedFor) {
   EXPECT_EQ(now->value, (BootOverride{.target = BootTarget::disk}));
 }
 
-TEST_F(KeepsEveryOverride, IsSaidToBootThatWayForEverWhereItCannotBePutBack) {
+TEST_F(KeepsEveryOverride, ReportsAPermanentOverrideWhereItCannotBeRemoved) {
   refuses_from = 2;
 
   const auto done = set({.target = BootTarget::pxe, .once = true});
@@ -400,7 +400,7 @@ TEST_F(BootBehavior, FailsWhereTheMachineWouldBootInLegacyMode) {
   EXPECT_THAT(done.error().what, HasSubstr("in legacy mode"));
 }
 
-TEST_F(BootBehavior, NamesTheRequestInARefusalThatNobodyKnows) {
+TEST_F(BootBehavior, NamesTheRequestInAnUnknownRefusal) {
   server.misbehave({.method = "PATCH",
                     .status = 400,
                     .body = test::refusal("Contoso.1.0.Whatever", "The moon is full.")});

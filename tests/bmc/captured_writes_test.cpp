@@ -110,7 +110,7 @@ class CapturedWrites : public ::testing::TestWithParam<Expected> {
       EXPECT_GT(text.size(), 20u) << verb;
     }
   }
-  Result<Protocol> boot(BootOverride wanted) { return run(bmc->boot.set(wanted, soon())); }
+  Result<Protocol> boot(BootOverride requested) { return run(bmc->boot.set(requested, soon())); }
   BootOverride seen() {
     auto reported = run(bmc->boot.read(soon()));
     return reported ? reported->value : BootOverride{};
@@ -227,16 +227,16 @@ TEST_P(CapturedWrites, RestartsItsBmc) {
 }
 
 TEST_P(CapturedWrites, SetsItsClock) {
-  const Seconds wanted = std::chrono::sys_days{std::chrono::year{2026} / 3 / 1} + 12h;
+  const Seconds requested = std::chrono::sys_days{std::chrono::year{2026} / 3 / 1} + 12h;
 
   const auto before = run(bmc->manager.clock(soon()));
-  const auto done = run(bmc->manager.set_clock(wanted, soon()));
+  const auto done = run(bmc->manager.set_clock(requested, soon()));
   const auto after = run(bmc->manager.clock(soon()));
 
   ASSERT_TRUE(before) << before.error().what;
   EXPECT_LT(before->ahead, -24h * 30);
   expect(yes, done, "set clock");
-  EXPECT_EQ(after->time, wanted);
+  EXPECT_EQ(after->time, requested);
 }
 
 TEST_P(CapturedWrites, TurnsItsLocatorLightOnAndOff) {
@@ -288,7 +288,7 @@ TEST_P(CapturedWrites, SwitchesAServiceOverAndBack) {
 
 TEST_P(CapturedWrites, StagesABiosSettingWhichTheNextBootMakesTrue) {
   const std::string name = GetParam().setting;
-  const BiosValues wanted{{name, std::string{GetParam().value}}};
+  const BiosValues requested{{name, std::string{GetParam().value}}};
   const auto in_words = [](const auto& value) {  // some machines have a text, others its type
     return std::visit(
         [](const auto& one) {
@@ -299,9 +299,9 @@ TEST_P(CapturedWrites, StagesABiosSettingWhichTheNextBootMakesTrue) {
         value);
   };
 
-  const auto staged = run(bmc->bios.stage(wanted, soon()));
+  const auto staged = run(bmc->bios.stage(requested, soon()));
   const auto before = run(bmc->bios.read(soon()));
-  const auto again = run(bmc->bios.stage(wanted, soon()));
+  const auto again = run(bmc->bios.stage(requested, soon()));
   const auto patches = server->asked().patches.size();
   (void)run(bmc->power.reset(ResetType::force_restart, soon()));
   const auto after = run(bmc->bios.read(soon()));

@@ -186,7 +186,7 @@ class Comparison {
   }
 
   /// Facts of a part that other resources tell.
-  Names told_by_wounded() const {
+  Names reported_by_wounded() const {
     if (holds(at_, "/Memory")) return {"size"};
     if (holds(at_, "/PCIeSlots")) return {"slot", "PCIe link"};
     if (holds(at_, "/UpdateService")) return {"firmware"};
@@ -254,7 +254,7 @@ class Comparison {
     return static_cast<std::size_t>(std::ranges::count_if(asked_then_, is_sister));
   }
   /// An adapter that does not say any more what it is counts among others: who comes after it in
-  /// either kind has another number, and keeps all that is told of it.
+  /// either kind has another number, and keeps all that is reported of it.
   bool changed_kind(const Part& part) const {
     const auto is_card = [](PartKind kind) {
       return kind == PartKind::nic || kind == PartKind::hca || kind == PartKind::dpu ||
@@ -271,7 +271,7 @@ class Comparison {
 
   void check_part(const Part& part) const {
     const auto* now = find(seen_, part.kind, part.source, part.name);
-    const auto others = told_by_wounded();
+    const auto others = reported_by_wounded();
     if (now == nullptr) {
       EXPECT_TRUE(hangs_on(part) || others.contains("kind")) << part.name << " is gone";
       EXPECT_TRUE(is_noted(&part) || is_silent_by_right()) << part.name << " went without a word";

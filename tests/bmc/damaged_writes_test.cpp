@@ -1,5 +1,5 @@
 // A BMC whose resources are damaged, by seed: every verb that changes something ends, with what it
-// wanted or with an error that says something, and never writes where it was not asked to. And a
+// requested or with an error that says something, and never writes where it was not asked to. And a
 // BMC whose answers are lost: every verb ends with what the BMC shows, and nothing is sent twice.
 #include <random>
 

@@ -400,8 +400,8 @@ DiagnosticOffer offer(std::string service, std::vector<std::string> types = {},
 }
 
 std::vector<std::string> ordered(const std::vector<DiagnosticOffer>& offers,
-                                 std::string_view wanted) {
-  const auto orders = diagnostic_orders(offers, wanted);
+                                 std::string_view requested) {
+  const auto orders = diagnostic_orders(offers, requested);
   if (!orders) return {orders.error().what};
   std::vector<std::string> all;
   for (const auto& order : *orders)
@@ -443,8 +443,8 @@ TEST(DiagnosticOrders, TakeTheNameBehindTheVendorsEqualsSign) {
 TEST(DiagnosticOrders, ListWhatIsOfferedWhereNothingFits) {
   const std::vector offers{offer("Systems/A/LogServices/Dump", {"OEM"}, {"DiagnosticType=FPGA"})};
 
-  for (const auto* wanted : {"OEM:Nothing", "Manager", "OEM:"})
-    EXPECT_FALSE(diagnostic_orders(offers, wanted)) << wanted;
+  for (const auto* requested : {"OEM:Nothing", "Manager", "OEM:"})
+    EXPECT_FALSE(diagnostic_orders(offers, requested)) << requested;
   EXPECT_THAT(ordered(offers, "Manager").front(),
               HasSubstr("Systems/A/LogServices/Dump: OEM:DiagnosticType=FPGA"));
   EXPECT_THAT(ordered(offers, "Everything").front(), HasSubstr("no type of diagnostic data"));

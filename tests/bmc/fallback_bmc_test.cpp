@@ -140,7 +140,7 @@ TEST_F(RestartLeftToIpmi, IsRedfishsAfterAllWhereIpmiDoesNotAnswer) {
   EXPECT_THAT(alone.asked, ElementsAre("reset ForceRestart"));
 }
 
-TEST_F(RestartLeftToIpmi, IsNobodyElsesOnceIpmiWasAskedForIt) {
+TEST_F(RestartLeftToIpmi, IsNotRepeatedOnceIpmiWasAskedForIt) {
   ipmi.fails.emplace("reset ForceRestart", Error{Code::kTimeout, "no answer"});
 
   const auto restarted = restart();

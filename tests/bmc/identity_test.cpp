@@ -174,7 +174,7 @@ TEST_F(MovedBmc, IsNotFollowedWithoutNetworksToLookIn) {
   EXPECT_EQ(look({}, old_place()).error().code, Code::kUnreachable);
 }
 
-TEST_F(MovedBmc, IsNotFoundInSomebodyWithAnotherSerial) {
+TEST_F(MovedBmc, IsNotFoundInAMachineWithAnotherSerial) {
   memory.keep_known_bmc("a01-n01", {.serial = "S1"});
 
   const auto lost = look(nearby, old_place());

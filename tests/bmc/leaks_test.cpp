@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(LeakState, IsOkOnlyWhereTheDetectorSaysSoAndNobodySaysOtherwise) {
+TEST(LeakState, IsOkOnlyWhereTheDetectorReportsItAndNoSourceContradicts) {
   EXPECT_EQ(leak_state({"OK", "OK", "OK"}), "OK");
   EXPECT_EQ(leak_state({"OK", "", ""}), "OK");
   EXPECT_EQ(leak_state({"Critical", "Critical", ""}), "Critical");

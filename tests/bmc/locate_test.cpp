@@ -83,7 +83,7 @@ TEST_F(LocatorLight, IsLookedForOnManyChassisAndNotCalledMissingWhereSomeAreNotR
   EXPECT_THAT(unread.error().what, HasSubstr("the others are not read"));
 }
 
-TEST_F(LocatorLight, ThatIsMissingEverywhereIsSaidToBe) {
+TEST_F(LocatorLight, ReportsThatNoResourceHasALight) {
   lights({}, {});
 
   const auto on = locate(true);

@@ -19,7 +19,7 @@ struct Truth {
   int gpus, dimms, psus;
   int nics, hcas, dpus, nvswitches;
   int nvmes, drives, fans;
-  int links;                          // parts of which a PCIe link is told
+  int links;                          // parts of which a PCIe link is reported
   int versions;                       // with "bios" and "bmc"
   std::vector<std::string> bmc_macs;  // of the BMC's own ports
   int temperatures, fan_speeds;       // rows that are not Absent
@@ -59,7 +59,7 @@ const Truth kTruth[] = {
      359},
     // Eight rows of PSUs, of which two are fans that fill an empty bay (PWS-DF009-2F, no watts).
     // The
-    // NVSwitches are told by their firmware alone.
+    // NVSwitches are reported by their firmware alone.
     {"supermicro",
      "Supermicro",
      "S889914X3710910",

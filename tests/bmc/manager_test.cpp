@@ -248,7 +248,7 @@ TEST_F(ClearedLog, IsNeverAnAuditOrADump) {
   EXPECT_THAT(machine.actions, ElementsAre());
 }
 
-TEST_F(ClearedLog, IsToldThatAllIsMeantWhereAnAmiWantsThat) {
+TEST_F(ClearedLog, NamesAllEntriesWhereAnAmiRequiresIt) {
   have("SEL", {});
   server.misbehave({.method = "POST",
                     .path = kLogs,

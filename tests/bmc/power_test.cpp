@@ -14,7 +14,7 @@ constexpr Pace kQuick{.first = 1ms,
                       .until_restart_shows = 5ms,
                       .before_turning_on = 20ms};
 
-/// A machine that does what it is told after so many looks, and a BMC that writes down what it was
+/// A machine that does what it is asked after so many looks, and a BMC that writes down what it was
 /// asked.
 class FakeBmc final : public Bmc {
  public:

@@ -215,7 +215,7 @@ TEST_F(Quirk, WhatEveryMachineHasIsMissedWhereNoChassisLinksToIt) {
 }
 
 // Cards and drives of several kinds in one list, as in a DGX H100.
-TEST_F(Quirk, EachKindOfPartIsCountedByItselfAndOneThatIsLostRenamesNobody) {
+TEST_F(Quirk, CountsEachKindOfPartApartAndKeepsNamesWhereOneIsLost) {
   const std::string cards = std::string{kChassis} + "/NetworkAdapters";
   const std::vector<std::string> slots{cards + "/1", cards + "/2", cards + "/3", cards + "/4"};
   add_collection(kChassis, "NetworkAdapters", slots);
@@ -256,7 +256,7 @@ TEST_F(Quirk, AChassisWithoutTypeAndNameStillHasItsFans) {
 }
 
 // Many: no clock, and a date nevertheless.
-TEST_F(Quirk, DatesOfClocksThatNobodySetAreNone) {
+TEST_F(Quirk, IgnoresDatesOfAnUnsetClock) {
   for (const auto* none : {"0000-00-00T00:00:00+00:00", "1970-01-01T00:01:00Z",
                            "2001-01-01T00:00:00Z", "9999-12-31T23:59:59+00:00", "TIME_NA", ""})
     EXPECT_EQ(redfish::moment_of(none), std::nullopt) << none;

@@ -18,7 +18,7 @@ class TreeFetch final : public redfish::Fetch {
       co_return Error{Code::kNotFound, "a01-n01: GET " + uri + ": HTTP 404"};
     co_return found->second;
   }
-  std::string system() const override { return wanted; }
+  std::string system() const override { return requested; }
   bool was_asked(std::string_view uri) const {
     return std::ranges::find(asked, uri) != asked.end();
   }
@@ -26,7 +26,7 @@ class TreeFetch final : public redfish::Fetch {
   std::map<std::string, json::value> documents;
   std::map<std::string, Error> errors;
   std::vector<std::string> asked;
-  std::string wanted{};  // System
+  std::string requested{};  // System
 };
 
 /// {"@odata.id": uri}

@@ -1,4 +1,4 @@
-// An inventory is read side by side: what is told, and in which order, must not depend on who
+// An inventory is read side by side: what is reported, and in which order, must not depend on who
 // answers first, nor lose anything when somebody stops it.
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/post.hpp>
@@ -96,7 +96,7 @@ TEST(Reading, OfADgxH100KeepsBothPlacesBusy) {
 
 class ReadingOrder : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ReadingOrder, TellsTheSameWhoeverAnswersFirst) {
+TEST_P(ReadingOrder, GivesTheSameInventoryInAnyOrderOfAnswers) {
   CUPEL_NEED_CAPTURE(tree, GetParam());
   asio::io_context io;
   test::CapturedFetch in_turn{tree};

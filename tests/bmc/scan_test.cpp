@@ -216,7 +216,7 @@ TEST_F(ScanTest, ShowsWhatMayBeABmcThatStarts) {
   }
 }
 
-TEST_F(ScanTest, TellsOfWhatSpeaksOnlyIpmi) {
+TEST_F(ScanTest, ReportsBmcsWithIpmiOnly) {
   auto asked = options();
   asked.port = 1;  // nobody
   asked.ping = [](std::string host, Deadline) -> Task<Result<std::string>> {

@@ -1,4 +1,4 @@
-// Which readings are one sensor told twice, and which are several of one name.
+// Which readings are one sensor reported twice, and which are several of one name.
 #include "tests/bmc/reading.h"
 
 namespace cupel::bmc {
@@ -51,7 +51,7 @@ TEST_F(SensorsReading, OfOneNameAndOneIdInTwoChassisAreTwo) {
 }
 
 // DGX H100: the CPU's board shows what the whole machine shows, a moment later.
-TEST_F(SensorsReading, OfAChassisAreNotToldAgainByTheOneThatItIsIn) {
+TEST_F(SensorsReading, ListsTheSensorsOfANestedChassisOnce) {
   chassis({"DGX", "CPUBaseboard"});
   at("/redfish/v1/Chassis/CPUBaseboard")["Links"] =
       json::object{{"ContainedBy", link_to("/redfish/v1/Chassis/DGX/")}};
@@ -94,7 +94,7 @@ class BesideArrays : public SensorsReading {
 };
 
 // Dell with two BlueFields.
-TEST_F(BesideArrays, WhatOnlySensorsTellIsReadAndWhatTheArraysToldIsNotAskedAgain) {
+TEST_F(BesideArrays, ReadsOnlySensorsThatTheArraysLack) {
   sensor("1", "SystemBoardInletTemp", "System Board Inlet Temp", 26);
   sensor("1", "Inlet", "System Board Inlet Temp", 26);
   sensor("1", "Drive.Bay.0_Temp", "NVMe 0", 39);
@@ -104,7 +104,7 @@ TEST_F(BesideArrays, WhatOnlySensorsTellIsReadAndWhatTheArraysToldIsNotAskedAgai
 }
 
 // Lenovo: more than 200, each a request, that have no value.
-TEST_F(BesideArrays, ManyMoreThanTheArraysToldAreNotAskedAndNoted) {
+TEST_F(BesideArrays, NotesSensorsBeyondTheLimit) {
   for (int i = 0; i < 50; ++i) sensor("1", std::to_string(i) + "L0", "DIMM " + plain(i), 0);
 
   const auto seen = sensors();

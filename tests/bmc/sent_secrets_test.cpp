@@ -1,4 +1,4 @@
-// What a BMC was told never comes back out of what it answers.
+// What a BMC was sent never comes back out of what it answers.
 #include "bmc/sent_secrets.h"
 
 #include <gmock/gmock.h>

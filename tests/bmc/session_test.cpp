@@ -298,7 +298,7 @@ TEST_F(Session, ReapsItsOldOneWhereTheBmcKeptThatAndRefusesItsToken) {
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
 
-TEST_F(Session, LeavesAnOldOneAloneWhoseNameMayBeSomebodyElsesByNow) {
+TEST_F(Session, DoesNotDeleteAnOldSessionWhoseIdMayBeReused) {
   const auto bmc = open();
   ASSERT_TRUE(run(bmc->power.state(soon())));
   server.change([](auto& options) { options.refuses_tokens_once = true; });

@@ -258,7 +258,7 @@ TEST(FindingTheMachine, DoesNotGuessBetweenTwo) {
   EXPECT_EQ(machine.error().code, Code::kUnsupported);
 }
 
-TEST(Vendors, AreToldByWhoBuiltTheMachineBeforeWhoWroteItsBmc) {
+TEST(Vendors, AreRecognizedByTheMachinesMakerBeforeTheBmcs) {
   const json::value root{{"Vendor", "AMI"}, {"Oem", {{"Ami", {}}}}};
   const json::value dgx{{"Manufacturer", "NVIDIA"}};
 
@@ -266,14 +266,14 @@ TEST(Vendors, AreToldByWhoBuiltTheMachineBeforeWhoWroteItsBmc) {
   EXPECT_EQ(rules_for({.root = &root}).vendor, "AMI");
 }
 
-TEST(Vendors, AreToldByOemKeysWhereTheRootHasNoVendor) {
+TEST(Vendors, AreRecognizedByOemKeysWhereTheRootHasNoVendor) {
   const json::value root{{"Oem", {{"Supermicro", {}}}}};
 
   EXPECT_EQ(rules_for({.root = &root}).vendor, "Supermicro");
   EXPECT_EQ(rules_for({}).vendor, "");
 }
 
-TEST_F(SurveyOf, PagesBeyondTheLimitAreMissedAndSaidToBe) {
+TEST_F(SurveyOf, ReportsPagesBeyondTheLimitAsMissing) {
   const auto uri = [](int page) {
     return "/redfish/v1/C" + (page == 0 ? "" : "?$skip=" + std::to_string(page));
   };

@@ -73,7 +73,7 @@ TEST_F(SeveralSystems, AreListedWithTheLineToWriteWhereTheInventoryNamesNone) {
 
 TEST_F(SeveralSystems, AreReadOneForEachNodeWithItsOwnChassis) {
   for (const auto* node : kNodes) {
-    tree.wanted = node;
+    tree.requested = node;
 
     const auto seen = inventory();
 
@@ -96,7 +96,7 @@ TEST_F(SeveralSystems, AreFoundHoweverManyThereAre) {
   at(kSystems)["Members@odata.nextLink"] = second;
 
   for (const auto* node : {"Node20", "Node199"}) {
-    tree.wanted = node;
+    tree.requested = node;
     const auto seen = inventory();
     EXPECT_EQ(seen.identity.serial, std::string{"serial of "} + node);
     EXPECT_TRUE(is_unknown(seen.unknown, "more systems")) << "a limit is said";
@@ -104,7 +104,7 @@ TEST_F(SeveralSystems, AreFoundHoweverManyThereAre) {
 }
 
 TEST_F(SeveralSystems, OfWhichAnotherNodesIsLostHideNothingOfThisOne) {
-  tree.wanted = "Node0";
+  tree.requested = "Node0";
   tree.documents.erase(system_uri("Node1"));
 
   const auto seen = inventory();
@@ -144,7 +144,7 @@ TEST_F(SeveralSystems, OfABmcWithoutAListAreThoseOfItsChassis) {
   EXPECT_TRUE(is_unknown(seen.unknown, "the list of systems"));
 }
 
-TEST_F(SeveralSystems, OfMoreChassisThanAreAskedAreSaidNotToBeAll) {
+TEST_F(SeveralSystems, ReportChassisBeyondTheLimitAsMissing) {
   tree.documents.erase(kSystems);
   at(chassis_uri("Node0"))["Links"] =
       json::object{{"ComputerSystems", json::array{link_to(system_uri("Node0"))}}};
@@ -166,7 +166,7 @@ TEST_F(SeveralSystems, OfMoreChassisThanAreAskedAreSaidNotToBeAll) {
 }
 
 TEST_F(SeveralSystems, AreListedWhereTheNamedOneIsNotAmongThem) {
-  tree.wanted = "Node7";
+  tree.requested = "Node7";
 
   const auto seen = read();
 
@@ -176,7 +176,7 @@ TEST_F(SeveralSystems, AreListedWhereTheNamedOneIsNotAmongThem) {
 }
 
 TEST_F(SeveralSystems, AreNotMixedUpWhereTheNamedOneCannotBeRead) {
-  tree.wanted = "Node0";
+  tree.requested = "Node0";
   tree.errors.emplace(system_uri("Node0"), Error{Code::kFailed, "HTTP 500"});
 
   const auto seen = inventory();
@@ -186,7 +186,7 @@ TEST_F(SeveralSystems, AreNotMixedUpWhereTheNamedOneCannotBeRead) {
 }
 
 TEST_F(SeveralSystems, HaveTheBmcForTheirManagerAndNoControllerBesideIt) {
-  tree.wanted = "Node0";
+  tree.requested = "Node0";
   EXPECT_EQ(inventory().identity.bmc_version, "nc.1.10.1");
 
   const std::string managers = "/redfish/v1/Managers";
@@ -196,7 +196,7 @@ TEST_F(SeveralSystems, HaveTheBmcForTheirManagerAndNoControllerBesideIt) {
 }
 
 TEST_F(SeveralSystems, ShareAChassisThatIsLinkedToBoth) {
-  tree.wanted = "Node0";
+  tree.requested = "Node0";
   at(chassis_uri("Mezz0"))["Links"] = {
       {"ComputerSystems", json::array{link_to(system_uri("Node1"))}}};
   EXPECT_FALSE(is_unknown(inventory().unknown, "chassis Mezz0"));

@@ -91,7 +91,7 @@ TEST_F(Transport, ResumesASessionWhoseCertificateItChecked) {
   EXPECT_EQ(transport.handshakes(server.endpoint()).resumed, 4);
 }
 
-TEST_F(Transport, ClosesASecondConnectionThatNobodyWaitsFor) {
+TEST_F(Transport, ClosesAnIdleSecondConnection) {
   ASSERT_TRUE(get_two());
   ASSERT_TRUE(get_two());
 
@@ -165,7 +165,7 @@ TEST_F(Transport, DoesNotUseAConnectionThatWasMadeUnderAnotherPin) {
 }
 
 // The BMC came back with another certificate and would still resume what began under the old one.
-TEST_F(Transport, ShowsThePasswordToNobodyWhoseNewCertificateHidesBehindAnOldSession) {
+TEST_F(Transport, SendsNoPasswordAfterTheCertificateChangedInASession) {
   ASSERT_TRUE(get("/redfish/v1"));
   server.restart_with_new_certificate(true);
 
@@ -327,7 +327,7 @@ TEST_F(Transport, NeverSendsAnActionTwice) {
   EXPECT_THAT(server.asked().lines, ElementsAre("GET /redfish/v1", "POST /redfish/v1/X"));
 }
 
-TEST_F(Transport, IsUnreachableWhereNobodyListens) {
+TEST_F(Transport, IsUnreachableWhereNoServerListens) {
   auto nobody = peer();
   nobody.endpoint.port = 1;
 

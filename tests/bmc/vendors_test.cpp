@@ -49,7 +49,7 @@ TEST(Refusal, IsNotMadeOfWhatWeSentOurselves) {
   EXPECT_EQ(explained(error).what, error.what);
 }
 
-TEST(Refusal, StaysAsItWasWhereNobodyKnowsTheWords) {
+TEST(Refusal, IsUnchangedWhereItsWordsAreUnknown) {
   const Error error{Code::kFailed, "n: PATCH /x: HTTP 418: a teapot"};
   EXPECT_EQ(explained(error).what, error.what);
   EXPECT_EQ(explained(error).code, Code::kFailed);

@@ -45,8 +45,9 @@ std::string words(int ranks, int base, const std::string& more) {
 
 std::string id_of(const Burning& home) {
   constexpr std::string_view kMark = "\"id\":\"";
-  const auto at = home.said().find(kMark);
-  return at == std::string::npos ? "" : home.said().substr(at + kMark.size(), 2 * kNcclIdBytes);
+  const auto at = home.whole_text().find(kMark);
+  return at == std::string::npos ? ""
+                                 : home.whole_text().substr(at + kMark.size(), 2 * kNcclIdBytes);
 }
 
 /// Nodes with two GPUs each; the first makes the id.

@@ -246,27 +246,27 @@ TEST(BurnChecked, NamesTheElementAndItsBitsAndTakesNanForAValue) {
   EXPECT_THAT(reported(shape, 1, std::nullopt), ::testing::HasSubstr("read again it is right"));
 }
 
-TEST(BurnChecked, AWordOfMemoryIsToldWithItsOffsetAndWhetherItStays) {
+TEST(BurnChecked, ReportsAWordOfMemoryWithItsOffsetAndPersistence) {
   EXPECT_EQ(reported(WrongWord{2, 3, 1, 1}),
             "offset 0x10: 0x1 instead of 0x3, xor 0x2 (1 bits), the same when read again");
   EXPECT_THAT(reported(WrongWord{2, 3, 1, 3}), ::testing::HasSubstr("right when read again"));
 }
 
-std::vector<SmSaid> alike(int blocks) {
-  std::vector<SmSaid> said;
+std::vector<SmReport> alike(int blocks) {
+  std::vector<SmReport> results;
   for (int block = 0; block < blocks; ++block) {
-    SmSaid one{.sm = static_cast<std::uint32_t>(block % 132), .written = 1, .sums = {}};
+    SmReport one{.sm = static_cast<std::uint32_t>(block % 132), .written = 1, .sums = {}};
     for (auto& unit : one.sums) std::ranges::fill(unit, 77);
-    said.push_back(one);
+    results.push_back(one);
   }
-  return said;
+  return results;
 }
 
 TEST(BurnSms, TheOddOneIsNamedWithItsUnitAndPartition) {
-  auto said = alike(528);
-  said[17].sums[2][5] = 78;
+  auto results = alike(528);
+  results[17].sums[2][5] = 78;
 
-  const auto judgement = judge_sms(said);
+  const auto judgement = judge_sms(results);
 
   ASSERT_EQ(judgement.odd.size(), 1);
   EXPECT_EQ(judgement.odd[0].sm, 17);
@@ -275,21 +275,21 @@ TEST(BurnSms, TheOddOneIsNamedWithItsUnitAndPartition) {
   EXPECT_EQ(judgement.sms.size(), 132);
 }
 
-TEST(BurnSms, WithoutAMajorityNobodyIsNamedAndNothingIsProven) {
-  auto said = alike(4);
+TEST(BurnSms, NameNoSmWithoutAMajority) {
+  auto results = alike(4);
   for (std::uint64_t block = 0; block < 4; ++block)
-    for (std::uint64_t warp = 0; warp < kSmWarps; ++warp) said[block].sums[0][warp] = block;
+    for (std::uint64_t warp = 0; warp < kSmWarps; ++warp) results[block].sums[0][warp] = block;
 
-  EXPECT_FALSE(judge_sms(said).decided);
+  EXPECT_FALSE(judge_sms(results).decided);
 }
 
-TEST(BurnSms, ABlockThatNeverRanSaidNothing) {
-  auto said = alike(2);
-  said[1] = {};
+TEST(BurnSms, CountABlockThatNeverRanAsSilent) {
+  auto results = alike(2);
+  results[1] = {};
 
-  EXPECT_EQ(judge_sms(said).sms.size(), 1);
-  EXPECT_EQ(judge_sms(said).silent, 1);
-  EXPECT_TRUE(judge_sms(said).odd.empty());
+  EXPECT_EQ(judge_sms(results).sms.size(), 1);
+  EXPECT_EQ(judge_sms(results).silent, 1);
+  EXPECT_TRUE(judge_sms(results).odd.empty());
 }
 
 TEST(LoadPattern, SquareWavesAreIdleHalfOfTheTimeInPhaseWithTheClock) {

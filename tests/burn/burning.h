@@ -39,7 +39,7 @@ class Burning {
   /// To it alone, which then ends without a word.
   void kill();
   /// What it has printed so far.
-  const std::string& said() const { return text_; }
+  const std::string& whole_text() const { return text_; }
   /// Waits for its end.
   Burned end();
   const std::string& command() const { return command_; }

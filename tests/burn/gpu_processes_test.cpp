@@ -28,7 +28,7 @@ constexpr std::string_view kEnd =
     R"(echo '{"kind":"end","seconds":1,"faults":0,"complete":true,"stopped":false}')"
     "\n";
 
-/// A shell as the program, and what came of it. $gpu, $step and $self_test are what it was told.
+/// A shell as the program, and what came of it. $gpu, $step and $self_test are what it was given.
 class GpuProcesses : public ::testing::Test {
  protected:
   GpuProcesses() {

@@ -139,7 +139,7 @@ TEST_F(GpuResults, OfSeveralGpusSumsByCopiesAreHeldToTheSameBits) {
   EXPECT_THAT(bad.text, HasSubstr("gradients that differ | 0 | 1 | **no** |"));
 }
 
-TEST_F(GpuResults, WhatMissesItsMarkIsSaidAndIsTheExitStatus) {
+TEST_F(GpuResults, ReportsAMissedMarkInItsExitStatus) {
   sound(680, 999);
 
   const auto found = table(folder_ / "cupel-burn");

@@ -20,29 +20,29 @@ using ::testing::HasSubstr;
 
 // ---- figures and children
 
-struct Said {
+struct CapturedReport {
   std::string text{};
   Report report{[this](std::string_view line) { text += line; }};
 };
 
 TEST(Figures, GrowFromRoundToRound) {
-  Said said;
-  Figures figures{said.report};
+  CapturedReport captured;
+  Figures figures{captured.report};
 
   figures.add("pcie.h2d", "gpu0", Samples{{50, 51}}, "GB/s", {{"numa", "near"}});
   figures.add("pcie.h2d", "gpu0", Samples{{52, 90}}, "GB/s", {{"numa", "near"}});
   figures.count("pcie.errors", "gpu0", 2, "errors");
   figures.count("pcie.errors", "gpu0", 1, "errors");
 
-  EXPECT_THAT(said.text,
+  EXPECT_THAT(captured.text,
               HasSubstr(R"("value":51.5,"unit":"GB/s","labels":{"numa":"near"},"count":4)"));
-  EXPECT_THAT(said.text, HasSubstr(R"("name":"pcie.errors","part":"gpu0","value":3)"));
+  EXPECT_THAT(captured.text, HasSubstr(R"("name":"pcie.errors","part":"gpu0","value":3)"));
 }
 
 TEST(Child, ItsLinesBecomeTheParentsAndItsCountsToo) {
-  Said said;
+  CapturedReport captured;
   std::vector<std::string> doing;
-  Relay relay{said.report, [&](std::string_view what) { doing.emplace_back(what); }};
+  Relay relay{captured.report, [&](std::string_view what) { doing.emplace_back(what); }};
 
   relay.take("{\"kind\":\"start\",\"command\":\"collective\"}\n");
   relay.take("{\"kind\":\"progress\",\"seconds\":1,\"doing\":\"all_reduce of 8 B\"}\n");
@@ -51,11 +51,11 @@ TEST(Child, ItsLinesBecomeTheParentsAndItsCountsToo) {
   relay.take("NCCL WARN not one of ours\n");
   relay.take("{\"kind\":\"end\",\"seconds\":2,\"faults\":3,\"complete\":true,\"stopped\":false}\n");
 
-  EXPECT_EQ(said.text,
+  EXPECT_EQ(captured.text,
             "{\"kind\":\"fault\",\"what\":\"wrong-result\",\"part\":\"gpu1\"}\n"
             "{\"kind\":\"error\",\"code\":\"nccl\",\"message\":\"x\"}\n");
-  EXPECT_EQ(said.report.faults(), 3);
-  EXPECT_TRUE(said.report.failed());
+  EXPECT_EQ(captured.report.faults(), 3);
+  EXPECT_TRUE(captured.report.failed());
   EXPECT_TRUE(relay.has_ended());
   EXPECT_TRUE(relay.is_complete());
   EXPECT_THAT(doing, ElementsAre("all_reduce of 8 B", "", ""));
@@ -92,7 +92,7 @@ TEST(Child, ThatSigtermEndedIsStoppedOnlyWhereItsParentWasAskedToStop) {
   EXPECT_FALSE(judge_end("nvls on", 0, false, true));
 }
 
-TEST(Child, AProgramThatIsNotThereIsTold) {
+TEST(Child, ReportsAMissingProgram) {
   const auto status =
       run_child({"/nowhere/cupel-burn"}, [](std::string_view) {}, [] { return false; });
 
@@ -104,21 +104,21 @@ TEST(Child, AProgramThatIsNotThereIsTold) {
 TEST(Child, WithoutAGpuEachCommandForLinksSaysSo) {
   if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU here";
   for (const auto* command : {"pcie", "p2p", "collective"}) {
-    std::string said;
+    std::string captured;
     const auto status = run_child(
-        {BURN_BINARY, command, "--self-test", "3"}, [&](std::string_view line) { said += line; },
-        [] { return false; });
+        {BURN_BINARY, command, "--self-test", "3"},
+        [&](std::string_view line) { captured += line; }, [] { return false; });
 
     ASSERT_TRUE(status);
     EXPECT_EQ(*status, 2) << command;
-    EXPECT_THAT(said,
+    EXPECT_THAT(captured,
                 AllOf(HasSubstr(R"("code":"no-cuda-device")"), HasSubstr(R"("complete":false)")));
   }
 }
 #endif
 
 TEST(LinkHang, WhatOthersWaitForIsAbortedBeforeTheProgramEnds) {
-  Said said;
+  CapturedReport captured;
   std::atomic<int> seconds{0};
   const Watchdog::Clock::time_point begun{};
   Watchdog watchdog{std::chrono::seconds{60},
@@ -130,13 +130,14 @@ TEST(LinkHang, WhatOthersWaitForIsAbortedBeforeTheProgramEnds) {
   std::promise<bool> ended;
   seconds = 61;
 
-  const WatchdogThread watching{watchdog, said.report, 300, [&] { ended.set_value(aborted); },
+  const WatchdogThread watching{watchdog, captured.report, 300, [&] { ended.set_value(aborted); },
                                 std::chrono::milliseconds{5}};
 
   auto was_aborted = ended.get_future();
   ASSERT_EQ(was_aborted.wait_for(std::chrono::minutes{1}), std::future_status::ready);
   EXPECT_TRUE(was_aborted.get());
-  EXPECT_THAT(said.text, HasSubstr(R"("part":"gpu3","doing":"all_reduce of 16 GiB over 8 ranks)"));
+  EXPECT_THAT(captured.text,
+              HasSubstr(R"("part":"gpu3","doing":"all_reduce of 16 GiB over 8 ranks)"));
 }
 
 }  // namespace

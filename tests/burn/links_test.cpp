@@ -103,7 +103,7 @@ TEST(HostWords, WhatAnEarlierTransferLeftIsWrong) {
   EXPECT_EQ(check_on_host(words, 12).count, 1024);
 }
 
-TEST(Mismatch, IsToldWithItsPlaceAndBit) {
+TEST(Mismatch, IsReportedWithItsPlaceAndBit) {
   Mismatches found{.count = 2, .index = {40, 17}, .got = {0, 0x11}, .want = {7, 0x01}};
 
   EXPECT_EQ(words_of(found, 1024),

@@ -104,7 +104,7 @@ TEST(NcclRas, TakesNothingFromAnotherService) {
   EXPECT_THAT(text.error().message, HasSubstr("is not RAS"));
 }
 
-TEST(NcclRas, SaysWhereNobodyListens) {
+TEST(NcclRas, ReportsThatNoServerListens) {
   std::uint16_t port = 0;
   {
     RasServer gone{kRasOfOneRank};

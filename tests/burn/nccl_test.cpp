@@ -89,7 +89,7 @@ TEST(Nccl, LooksForTheNodesOwnLibraryFirst) {
   EXPECT_EQ(places[1], "/opt/cupel/bin/lib/libnccl.so.2");
 }
 
-TEST(Nccl, AFailedCallIsToldInTheLibrarysWords) {
+TEST(Nccl, ReportsAFailedCallInTheLibrarysWords) {
   const auto library = load({FAKE_NCCL});
   ASSERT_TRUE(library);
 

@@ -120,7 +120,7 @@ TEST(Numa, ADeviceOnANodeWithoutCoresIsNearTheClosestThatHasSome) {
   const std::vector<NumaNode> nodes{{0, {0}, 0, {10, 40, 80, 120}}, {1, {1}, 0, {40, 10, 120, 80}}};
 
   EXPECT_EQ(places_of(nodes, 3), (Places{1, 0}));
-  EXPECT_EQ(places_of(nodes, 7), Places{});  // nobody told how far that is
+  EXPECT_EQ(places_of(nodes, 7), Places{});  // nothing reported how far that is
 }
 
 TEST(Numa, MemoryLiesWhereItWasAskedFor) {

@@ -22,7 +22,7 @@ Outcome<Options> parse(std::vector<std::string_view> arguments) {
   return Options::parse("gemm", kOwn, arguments, 42);
 }
 
-TEST(BurnOptions, WhatIsNotSaidHasItsFallback) {
+TEST(BurnOptions, UsesTheDefaultOfAnOptionNotGiven) {
   const auto options = parse({});
 
   ASSERT_TRUE(options);
@@ -35,7 +35,7 @@ TEST(BurnOptions, WhatIsNotSaidHasItsFallback) {
   EXPECT_FALSE(options->flag("--baseline"));
 }
 
-TEST(BurnOptions, WhatIsSaidIsTaken) {
+TEST(BurnOptions, ReadsAGivenOption) {
   const auto options = parse({"--seconds", "2.5", "--gpus", "3,0-1", "--self-test", "1000",
                               "--hertz", "0.1", "--types", "fp64", "--pattern", "square",
                               "--baseline", "--seed", "7", "--rounds", "9"});

@@ -67,7 +67,7 @@ TEST(BurnLibrary, ACublasLtOfAnUnknownCudaIsNotUsed) {
   }
 }
 
-TEST(BurnLibrary, EachIsToldInALineWithWhatItIsOrWhyItDoesNotFit) {
+TEST(BurnLibrary, PrintsALineForEachLibraryWithItsVersionOrFault) {
   std::istringstream lines{library_lines()};
   std::vector<std::string> names;
   std::string of_driver;

@@ -176,7 +176,7 @@ TEST(BurnSelfTest, WithoutTimeForAllItIsNotProven) {
   EXPECT_EQ(printed.lines.at(0).at("detail"), "7 of 7: gpu0");
 }
 
-TEST(BurnReport, StoppedIsSaidOnlyWhereNothingWorseIs) {
+TEST(BurnReport, ReportsStoppedOnlyWhereNoFaultIsWorse) {
   Printed sound;
   Printed faulty;
   Printed failed;

@@ -35,7 +35,7 @@ TEST(BurnTransformer, HasAsManyLayersAsFit) {
 }
 
 TEST(BurnStep, IsTheSameOnlyBitForBit) {
-  const StepSaid one{.loss = 0.5, .gradients = 1, .summed = 2};
+  const StepResult one{.loss = 0.5, .gradients = 1, .summed = 2};
   auto other = one;
   EXPECT_TRUE(one.same_as(other));
 
@@ -50,8 +50,8 @@ TEST(BurnStep, IsTheSameOnlyBitForBit) {
 }
 
 TEST(BurnStep, ALossThatIsNoNumberIsLikeItselfAndUnlikeANumber) {
-  const StepSaid none{.loss = std::nan(""), .gradients = 1, .summed = 2};
-  const StepSaid some{.loss = 0.5, .gradients = 1, .summed = 2};
+  const StepResult none{.loss = std::nan(""), .gradients = 1, .summed = 2};
+  const StepResult some{.loss = 0.5, .gradients = 1, .summed = 2};
 
   EXPECT_TRUE(none.same_as(none));
   EXPECT_FALSE(none.same_as(some));

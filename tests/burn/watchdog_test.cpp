@@ -125,7 +125,7 @@ TEST(BurnWatchdog, WhoLeftIsNotWaitedFor) {
   EXPECT_EQ(fake.watchdog.doing().what, "waiting");
 }
 
-TEST(BurnVigil, AHangIsToldWithAnEndThatIsNotComplete) {
+TEST(BurnVigil, ReportsAHangWithAnIncompleteEnd) {
   std::promise<void> ended;
   std::vector<std::string> lines;
   Report report{[&](std::string_view line) { lines.emplace_back(line); }};

@@ -1,6 +1,6 @@
 // Outputs that pass, spoilt in every way that terminals, locales, dying tools and dying GPUs have.
-// Whatever is done to one, it must not pass by anything but what the whole of it told: what cannot
-// be read is missing, and what is missing is no pass.
+// Whatever is done to one, it must not pass by anything but what the whole of it reported: what
+// cannot be read is missing, and what is missing is no pass.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -87,10 +87,10 @@ std::string diagnosis(bool four, int gpus = 8) {
 }
 
 std::string p2p_text() {
-  Said said;
-  said.command = "p2p";
-  said.lines = pairs([](int, int) { return 394.5; });
-  return said.text();
+  BurnText burn;
+  burn.command = "p2p";
+  burn.lines = pairs([](int, int) { return 394.5; });
+  return burn.text();
 }
 
 /// Without what is long and never read.
@@ -259,23 +259,23 @@ TEST(Adversary, NothingPassesWithANumberThatIsNone) {
 }
 
 TEST(Adversary, NothingPassesForWhatOthersWroteInBetween) {
-  const std::string said = "WARNING: GPU 3: 7 errors\n";
+  const std::string burn = "WARNING: GPU 3: 7 errors\n";
   of_every_good_output([&](const Good& good, const std::vector<Checked>& whole) {
     const auto ends = ends_of_lines(good.text);
     spread(good, ends.size(), [&](std::size_t i) {
       auto text = good.text;
-      expect_no_new_pass(good, whole, text.insert(ends[i], said),
+      expect_no_new_pass(good, whole, text.insert(ends[i], burn),
                          fmt::format("somebody spoke after line {}", i + 1));
     });
     spread(good, good.text.size(), [&](std::size_t at) {
       auto text = good.text;
-      expect_no_new_pass(good, whole, text.insert(at, said),
+      expect_no_new_pass(good, whole, text.insert(at, burn),
                          fmt::format("somebody spoke at byte {}", at));
     });
   });
 }
 
-TEST(Adversary, NothingPassesForALineThatIsMissingOrToldTwice) {
+TEST(Adversary, PassesNothingWhereALineIsMissingOrRepeated) {
   of_every_good_output([](const Good& good, const std::vector<Checked>& whole) {
     const auto ends = ends_of_lines(good.text);
     spread(good, ends.size() - 1, [&](std::size_t i) {
@@ -287,7 +287,7 @@ TEST(Adversary, NothingPassesForALineThatIsMissingOrToldTwice) {
   });
 }
 
-TEST(Adversary, OfAGpuThatIsToldTwiceTheWorseCounts) {
+TEST(Adversary, TakesTheWorseOfTwoReportsOfAGpu) {
   CUPEL_NEEDS_SAMPLE(xml, "nvidia-smi-xml/a100-sxm4-v12.xml");
   const auto text = eight(xml);
   const auto bad = replaced(text.substr(0, text.find("</nvidia_smi_log>") + 17),
@@ -302,7 +302,7 @@ TEST(Adversary, OfAGpuThatIsToldTwiceTheWorseCounts) {
               Contains("gpu7 gpu.ecc.uncorrected 5 errors, at most 0 errors"));
 }
 
-TEST(Adversary, LinksThatAreToldTwiceAreNotTwiceAsMany) {
+TEST(Adversary, CountsALinkReportedTwiceOnce) {
   CUPEL_NEEDS_SAMPLE(xml, "nvidia-smi-xml/a100-sxm4-v12.xml");
   const auto text = eight(xml);
   const auto begin = text.find("GPU 0: NVIDIA (UUID"), middle = text.find("\t Link 6: ");
@@ -314,7 +314,7 @@ TEST(Adversary, LinksThatAreToldTwiceAreNotTwiceAsMany) {
   EXPECT_EQ(value_of(*found, "nvlink.active", "gpu0"), 6);
 }
 
-TEST(Adversary, OfASizeThatIsToldTwiceTheSlowerCounts) {
+TEST(Adversary, TakesTheSlowerOfTwoReportsOfASize) {
   CUPEL_NEEDS_SAMPLE(sums, "nccl-tests/gcm_sample_single_success_output.txt");
   const auto slow = replaced(sums, "231.72", "31.72");
 
@@ -337,7 +337,7 @@ TEST(Adversary, SixteenGpusAreReadEachByItself) {
   EXPECT_EQ(value_of(*tests, "dcgm.passed", "gpu15"), 2);
 }
 
-TEST(Adversary, AGpuThatIsMissingInTheMiddleFailsAndLendsItsNameToNobody) {
+TEST(Adversary, FailsAGpuMissingInTheMiddleUnderItsOwnName) {
   // CUDA sees seven: its number 3 is the machine's fourth place, which is gone.
   std::string places;
   for (std::size_t i = 0, number = 0; i < kBuses.size(); ++i)
@@ -370,11 +370,11 @@ TEST(Adversary, HowFarOffAResultIsIsNoCountOfWrongOnes) {
   // Versions with a column "error" round: 2e-07 is no fault, and what is one their footer says.
   const auto off = replaced(text, "    N/A", "  2e-07");
   const auto wrong = replaced(off, "values : 0 OK", "values : 4 FAILED");
-  const auto unsaid = off.substr(0, off.find("# Out of bounds"));
+  const auto not_given = off.substr(0, off.find("# Out of bounds"));
 
   const auto well = parsed("nccl-tests", nccl_asked() + off);
   const auto bad = parsed("nccl-tests", nccl_asked() + wrong);
-  const auto unknown = parsed("nccl-tests", nccl_asked() + unsaid);
+  const auto unknown = parsed("nccl-tests", nccl_asked() + not_given);
 
   ASSERT_TRUE(well && bad) << refusal(well);
   EXPECT_EQ(value_of(*well, "collective.errors"), 0);

@@ -83,7 +83,7 @@ TEST(Sel, CountsWhatIsNewBySeverityAndPart) {
   EXPECT_EQ(findings.facts.at("sel.fan3"), "Critical: Fan 3 does not turn");
 }
 
-TEST(Sel, TellsWhoeverWorksWithTheMachineFromTheMachineItself) {
+TEST(Sel, DistinguishesOperatorActionsFromFaults) {
   for (const auto& [id, message] : std::initializer_list<std::pair<const char*, const char*>>{
            {"Event.1.0.AttemptConnect", "[MEL-0135] The user attempted to access BMC"},
            {"ResourceEvent.1.2.ResourcePoweredOff", "The host was powered off."},
@@ -126,7 +126,7 @@ TEST(Sel, TakesAnEntryOfALogThatWasClearedForNewThoughItsNumberWasThereBefore) {
   EXPECT_EQ(value_of(*found, "sel.new.critical", "fan1"), 1);
 }
 
-TEST(Sel, CallsNothingNewWhereNobodyKnowsWhatWasThereBefore) {
+TEST(Sel, ReportsNoNewEntryWithoutAnEarlierReading) {
   Output silent;
   silent.beside = R"({"failed": "no answer in 90000 ms", "before": []})";
   for (const auto& found : {read_log({entry(1, "Critical", "Fan 1 failed")}, nullptr),
@@ -218,9 +218,9 @@ TEST(SupplyReadings, LieInAPhaseThatWasHeardOfBeforeMeanwhileAndAfter) {
 /// Two readings in each phase, by what each is.
 std::string transcript(const std::string& idle, const std::string& full) {
   std::string text;
-  for (const auto& [phase, said] : std::initializer_list<std::pair<const char*, std::string>>{
+  for (const auto& [phase, output] : std::initializer_list<std::pair<const char*, std::string>>{
            {"idle", idle}, {"full", full}, {"rest", idle}, {"wave", full}})
-    for (int i = 0; i < 2; ++i) text += heard({phase}) + kBegan + said + heard({phase});
+    for (int i = 0; i < 2; ++i) text += heard({phase}) + kBegan + output + heard({phase});
   return text;
 }
 
@@ -278,14 +278,14 @@ TEST(Psu, ProvesNothingWhereTheBmcWasSilentOrTheLoadEndedEarly) {
 }
 
 /// As `reading`, with the temperatures of a supply and of the air that comes in.
-std::string warm(const std::string& said, double inlet, const char* supply, const char* air,
+std::string warm(const std::string& output, double inlet, const char* supply, const char* air,
                  int number = 1) {
-  const auto end = said.rfind("]}");
-  return said.substr(0, end) +
+  const auto end = output.rfind("]}");
+  return output.substr(0, end) +
          fmt::format(R"(,{{"kind":"temperature","name":"PSU{} Temp","value":61,"health":"{}"}},)"
                      R"({{"kind":"temperature","name":"Inlet Temp","value":{},"health":"{}"}})",
                      number, supply, inlet, air) +
-         said.substr(end);
+         output.substr(end);
 }
 
 TEST(Psu, NamesTheSupplyAndTheInletThatTheBmcCallsTooHot) {
@@ -348,7 +348,7 @@ std::string feed(int number, const char* what) {
                      number, what);
 }
 
-std::string read_once(const std::string& said) { return kBegan + said; }
+std::string read_once(const std::string& output) { return kBegan + output; }
 
 constexpr const char* kCut = R"("name":"a01/p1/b1, outlet A7")";
 
@@ -378,11 +378,11 @@ TEST(PsuFeeds, ThatAreCarriedAreNoLostSuppliesOfTheStage) {
 }
 
 TEST(Psu, NamesTheChipThatTheBmcCallsCriticalAndNoneThatIsWarm) {
-  const auto with_gpus = [](std::string said, const char* health) {
-    const auto end = said.rfind("]}");
-    return said.insert(end, fmt::format(R"(,{{"kind":"temperature","name":"GPU_SXM_4 Temp",)"
-                                        R"("value":91,"health":"{}"}})",
-                                        health));
+  const auto with_gpus = [](std::string output, const char* health) {
+    const auto end = output.rfind("]}");
+    return output.insert(end, fmt::format(R"(,{{"kind":"temperature","name":"GPU_SXM_4 Temp",)"
+                                          R"("value":91,"health":"{}"}})",
+                                          health));
   };
 
   const auto warm_one = psu(transcript(reading(1, 300), with_gpus(reading(1, 1500), "Warning")));

@@ -14,7 +14,7 @@ namespace cupel::burnin {
 
 inline constexpr std::array kBuses{"1b", "43", "52", "61", "9d", "c3", "d1", "df"};
 
-struct Said {
+struct BurnText {
   std::string command = "gemm";
   std::vector<int> gpus{0, 1, 2, 3, 4, 5, 6, 7};  // places of those that CUDA sees
   std::size_t installed = kBuses.size();          // of those places, from the first on
@@ -101,17 +101,17 @@ inline constexpr std::string_view kFault =
     "\n";
 
 /// As a healthy node's gemm.
-inline Said good(std::vector<int> gpus = {0, 1, 2, 3, 4, 5, 6, 7}) {
-  Said said;
-  said.gpus = std::move(gpus);
-  for (std::size_t i = 0; i < said.gpus.size(); ++i) {
+inline BurnText good(std::vector<int> gpus = {0, 1, 2, 3, 4, 5, 6, 7}) {
+  BurnText burn;
+  burn.gpus = std::move(gpus);
+  for (std::size_t i = 0; i < burn.gpus.size(); ++i) {
     const auto part = fmt::format("gpu{}", i);
-    said.lines += result("gemm.rate", part, 700.0 + said.gpus[i], "TFLOP/s", R"({"type":"bf16"})");
-    said.lines += result("gemm.rate", part, 1400, "TFLOP/s", R"({"type":"fp8"})");
-    said.lines += result("gemm.errors", part, 0, "errors");
-    said.lines += result("gemm.spread", part, 0.8, "%");
+    burn.lines += result("gemm.rate", part, 700.0 + burn.gpus[i], "TFLOP/s", R"({"type":"bf16"})");
+    burn.lines += result("gemm.rate", part, 1400, "TFLOP/s", R"({"type":"fp8"})");
+    burn.lines += result("gemm.errors", part, 0, "errors");
+    burn.lines += result("gemm.spread", part, 0.8, "%");
   }
-  return said;
+  return burn;
 }
 
 inline std::string traced(const Findings& findings, std::string_view name, std::string_view part) {

@@ -64,7 +64,7 @@ TEST(CableSwap, AtTheLeafAFaultThatStaysInThePortIsThePorts) {
   EXPECT_THAT(found.parts, ElementsAre(port(kLeaf3)));
 }
 
-TEST(CableSwap, AtTheNodesTheHcaIsToldFromCableAndPort) {
+TEST(CableSwap, DistinguishesTheHcaAtTheNodes) {
   EXPECT_THAT(answer({kHca3, kHca4}, {{kHca3}}, {{kHca3}}).parts, ElementsAre(port(kHca3)));
   EXPECT_THAT(answer({kHca3, kHca4}, {{kHca3}}, {{kHca4}}).parts,
               UnorderedElementsAre(cable(kHca3), port(kLeaf3)));
@@ -209,7 +209,7 @@ struct Bench {
 const CableEnd kUp{"leaf1-r1", "", 11}, kOther{"leaf1-r1", "", 13}, kTwin{"leaf2-r1", "", 11};
 const CableEnd kSpine{"spine3", "", 1}, kOtherSpine{"spine5", "", 1}, kTwinSpine{"spine3", "", 2};
 
-TEST(CableSwap, AtTheSpinesAnUplinkIsToldFromItsTwin) {
+TEST(CableSwap, DistinguishesAnUplinkFromItsTwinAtTheSpines) {
   const Exchange at_the_spines{kSpine, kOtherSpine};
   const auto of_the_leaf = UnorderedElementsAre(port(kUp), cable(kUp));
   const auto of_the_spine =
@@ -221,8 +221,8 @@ TEST(CableSwap, AtTheSpinesAnUplinkIsToldFromItsTwin) {
     EXPECT_THAT(Bench{.bad = bad}.left(at_the_spines), of_the_spine) << to_string(bad);
 }
 
-/// There both remain on the way of the same flows: only the leaf's port is told apart.
-TEST(CableSwap, AtTheLeafAnUplinkIsNotToldFromItsTwin) {
+/// There both remain on the way of the same flows: only the leaf's port is distinguished.
+TEST(CableSwap, DoesNotDistinguishAnUplinkFromItsTwinAtTheLeaf) {
   const Exchange at_the_leaf{kUp, kOther};
 
   EXPECT_THAT(Bench{.bad = port(kUp)}.left(at_the_leaf), ElementsAre(port(kUp)));

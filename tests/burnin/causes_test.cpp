@@ -124,7 +124,7 @@ TEST(Causes, SayWhatTheCatalogueRecommends) {
 /// Held against the mirror of NVIDIA's catalogue, where it is at hand.
 TEST(Causes, ListWhatTheMirroredCatalogueLists) {
   CUPEL_NEEDS_SAMPLE(table, "xid-catalog.tsv");
-  std::map<int, std::pair<std::string, std::string>> wanted;
+  std::map<int, std::pair<std::string, std::string>> expected;
   std::istringstream text{table};
   std::string line;
   std::getline(text, line);
@@ -133,16 +133,16 @@ TEST(Causes, ListWhatTheMirroredCatalogueLists) {
     std::istringstream row{line};
     for (std::string cell; std::getline(row, cell, '\t');) cells.push_back(cell);
     cells.resize(5);
-    wanted[std::stoi(cells[0])] = {cells[3], cells[4]};
+    expected[std::stoi(cells[0])] = {cells[3], cells[4]};
   }
-  ASSERT_EQ(wanted.size(), causes().xids().size());
+  ASSERT_EQ(expected.size(), causes().xids().size());
   for (const auto& each : causes().xids()) {
     // Words that stand there with a remark behind them are kept without it.
-    EXPECT_EQ(each.now.empty(), wanted.at(each.code).first.empty()) << each.code;
+    EXPECT_EQ(each.now.empty(), expected.at(each.code).first.empty()) << each.code;
     if (each.now != "FOLLOW_OTHER_XID")
-      EXPECT_TRUE(wanted.at(each.code).first.starts_with(each.now)) << each.code;
+      EXPECT_TRUE(expected.at(each.code).first.starts_with(each.now)) << each.code;
     if (each.then != "FOLLOW_OTHER_XID")
-      EXPECT_TRUE(wanted.at(each.code).second.starts_with(each.then)) << each.code;
+      EXPECT_TRUE(expected.at(each.code).second.starts_with(each.then)) << each.code;
   }
 }
 

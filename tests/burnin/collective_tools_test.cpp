@@ -303,7 +303,7 @@ TEST(Perftest, ReadsLatenciesAndWhatVersionsCallJson) {
   EXPECT_EQ(json->front().peak, std::nullopt);
 }
 
-TEST(Perftest, RefusesNumbersWhoseUnitNobodySaid) {
+TEST(Perftest, RefusesNumbersWithoutAUnit) {
   const auto headless = read_perftest(" 8388608    20000   24056.74   24056.72   0.003007\n");
   const auto failed =
       read_perftest(" Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\n");

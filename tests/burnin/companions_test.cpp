@@ -1,4 +1,4 @@
-// What works on the host beside a stage of the GPUs: how it is started, and told apart again.
+// What works on the host beside a stage of the GPUs: how it is started, and distinguished again.
 #include "burnin/companions.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ std::string with_beside(const std::string& own, const std::string& rest) {
   return "cupel-beside: cpu memory\n" + own + rest + "cupel-companion: end 0\n";
 }
 
-TEST(Companions, AreToldApartFromTheStageAndFromEachOther) {
+TEST(Companions, AreSeparatedFromTheStageAndFromEachOther) {
   Output output{with_beside("cupel-section: end\n",
                             "cupel-companion: cpu 69\ncupel-gave-up: /proc/cpuinfo is gone\n"
                             "cupel-companion-errors: cpu\n"
@@ -87,7 +87,7 @@ TEST(Companions, AreToldApartFromTheStageAndFromEachOther) {
 
 constexpr std::string_view kNoted = R"({"kind":"note","name":"beside","text":"cpu memory"})";
 
-TEST(Companions, LinesOfCupelNodeAreToldApartByTheStageThatTheyName) {
+TEST(Companions, SeparateLinesOfCupelNodeByTheirStage) {
   const auto text = std::string{kNoted} +
                     "\n"
                     R"({"kind":"stage","stage":"cupel-burn","protocol":1})"
@@ -124,7 +124,7 @@ TEST(Companions, LinesOfCupelNodeAreToldApartByTheStageThatTheyName) {
   EXPECT_EQ(found[1].findings.unknown.at(0).why, "it did not come to its end");
 }
 
-TEST(Companions, ThatSaidNothingAreNotForgotten) {
+TEST(Companions, ReportACompanionWithoutOutput) {
   Output output{"cupel-beside: cpu memory\n", "", 137};
 
   const auto found = take_companions(profile(), output);

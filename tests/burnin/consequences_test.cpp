@@ -26,7 +26,7 @@ Cause read_cause(std::string_view line) {
   cause.part = cells[1];
   cause.criterion = cells[2];
   cause.measured = cells[3];
-  cause.wanted = cells[4];
+  cause.expected = cells[4];
   cause.quantity = {number<double>(cells[5]), number<double>(cells[6]), number<double>(cells[7]),
                     cells[8]};
   return cause;
@@ -62,8 +62,8 @@ Cause failed(std::string part, std::string criterion, double value, double at_le
   return cause;
 }
 
-Cause missing(std::string part, double there, double wanted) {
-  return failed(std::move(part), "audit: missing", there, wanted);
+Cause missing(std::string part, double there, double expected) {
+  return failed(std::move(part), "audit: missing", there, expected);
 }
 
 TEST(Consequences, OneFaultIsOneAction) {
@@ -114,16 +114,16 @@ TEST(Consequences, FaultsOfDifferentPartsStaySeparate) {
 
 TEST(Consequences, OfAllFaultsAtOnceNoneIsHiddenByAnother) {
   std::vector<Cause> all;
-  std::set<std::string> wanted;
+  std::set<std::string> expected;
   for (const auto* fault : {"gpu-missing", "gpu-hot", "gpu-pcie-x8", "dimm-missing", "hca-missing",
                             "nvme-missing", "psu-missing", "cpu-throttled", "dimm-storm"}) {
     for (const auto& each : rehearsed(fault)) all.push_back(each);
-    for (const auto& each : actions(fault)) wanted.insert(each);
+    for (const auto& each : actions(fault)) expected.insert(each);
   }
 
   const auto found = actions_of(all);
 
-  EXPECT_EQ(std::set<std::string>(found.begin(), found.end()), wanted);
+  EXPECT_EQ(std::set<std::string>(found.begin(), found.end()), expected);
 }
 
 TEST(Consequences, ACountIsExplainedOnlyAsFarAsPartsAreMissing) {
@@ -196,7 +196,7 @@ TEST(Consequences, WhatTheBmcCallsSickExplainsWhatItsLogSaysOfThePart) {
               ElementsAre("psu5: audit: unhealthy", "psu4: sel.new.critical"));
 }
 
-TEST(Consequences, WhatNobodyCouldFindOutExplainsNoFailure) {
+TEST(Consequences, AnUnknownExplainsNoFailure) {
   auto causes = rehearsed("gpu-missing");
   causes[0].decision = Decision::inconclusive;
 
@@ -238,7 +238,7 @@ TEST(Consequences, AreTheSameInWhateverOrderTheCausesStand) {
   }
 }
 
-TEST(Consequences, AreMarkedAnewEachTime) {
+TEST(Consequences, AreMarkedAgainEachTime) {
   auto causes = rehearsed("gpu-missing");
   mark_consequences(causes);
   EXPECT_EQ(causes[1].consequence_of, "gpu5: audit: missing");

@@ -126,7 +126,7 @@ void survive(std::string_view name, const std::string& good) {
   }
 }
 
-/// Cut anywhere, nothing is told that the whole did not tell.
+/// Cut anywhere, nothing is reported that the whole did not report.
 void survive_every_cut(std::string_view name, const std::string& good) {
   const auto whole = *parsed(name, good);
   const auto step = std::max<std::size_t>(1, good.size() / kRounds);

@@ -22,7 +22,7 @@ TEST(DriveHealth, IsReadOfADriveAsSmartctlTellsIt) {
   EXPECT_EQ(value_of(findings, "nvme.warnings", "nvme3"), 0);
 }
 
-TEST(DriveHealth, IsUnknownOfADriveThatToldNothing) {
+TEST(DriveHealth, IsUnknownForADriveThatReportedNothing) {
   Findings findings;
 
   add_drive_health(

@@ -89,7 +89,7 @@ TEST(EntryWeight, AWarningThatNamesAFaultCountsForAPartOrItsFamily) {
     expect(row);
 }
 
-TEST(EntryWeight, AnAssertedFaultCountsThoughItsSeverityIsOkOrNotTold) {
+TEST(EntryWeight, CountsAnAssertedFaultWithSeverityOkOrNone) {
   for (const auto& row : std::initializer_list<Row>{
            {"OK", "", "Drive Slot / Bay: Drive Fault asserted", "Drive 3", critical, "drives"},
            {"OK", "0xF1FFFF", "PS2 Status, Power Supply Failure detected", "Power Supply", critical,

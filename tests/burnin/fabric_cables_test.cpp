@@ -136,7 +136,7 @@ TEST(FabricCablesStage, AsksAnotherNodeWhereOneCannotLook) {
   EXPECT_THAT(found->reasons.front(), HasSubstr("n2"));
 }
 
-TEST(FabricCablesStage, ProvesNothingWhereNobodyCouldLook) {
+TEST(FabricCablesStage, IsInconclusiveWhereNoNodeCouldLook) {
   const std::string empty = "cupel-begin: look0\n\ncupel-end\n";
   const auto found = look({"cupel-missing: ibnetdiscover\n", empty, empty});
 

@@ -111,7 +111,7 @@ std::string times(double typical) {
 
 /// All rounds on eight nodes of one rail.
 Result<GroupFindings> run(const Parameters& more, int& bandwidth_rounds, int& latency_rounds,
-                          const std::string& said = {}) {
+                          const std::string& output = {}) {
   Parameters with{{"hcas", "mlx5_0"}, {"group", "8"}};
   with.insert(more.begin(), more.end());
   std::vector<Member> nodes;
@@ -129,7 +129,7 @@ Result<GroupFindings> run(const Parameters& more, int& bandwidth_rounds, int& la
       EXPECT_EQ(order_of(*jobs[i]).at("latency").as_bool(), is_latency);
       const auto text = is_latency ? times(2.1) : bandwidth();
       outputs[i] = Output{
-          fmt::format("{}cupel-begin: rail0\n{}\ncupel-end\n", i == 2 ? said : "", text), "", 0};
+          fmt::format("{}cupel-begin: rail0\n{}\ncupel-end\n", i == 2 ? output : "", text), "", 0};
     }
     ++(is_latency ? latency_rounds : bandwidth_rounds);
     begun->take(outputs, left);

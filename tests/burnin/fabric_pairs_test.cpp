@@ -99,8 +99,8 @@ TEST(FabricPairs, NamesAPartThatIsMildlySlowInNoiseByMeasuringItAgain) {
   }
 }
 
-/// At 95 % eight of ten are named. The others cannot be told from the slowest of a thousand links
-/// that differ by as much as noise may hide.
+/// At 95 % eight of ten are named. The others cannot be distinguished from the slowest of a
+/// thousand links that differ by as much as noise may hide.
 TEST(FabricPairs, LetsNoPartPassThatIsSlowByFivePercentInNoise) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Measured fabric{{.nodes = 128, .noise = 0.015}, seed};
@@ -391,7 +391,7 @@ TEST(FabricPairs, BlamesNoLinkForASlowLeafWhoseFlowsCollideElsewhere) {
   }
 }
 
-TEST(FabricPairs, NamesNobodyWhereReadingsDipOftenAndForAWhile) {
+TEST(FabricPairs, NamesNoLinkWhereReadingsDipOften) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Measured fabric{{.nodes = 128, .dips = 0.03, .dips_again = 0.4}, seed};
 

@@ -219,7 +219,7 @@ TEST(FleetModel, NodesThatLieTwoPercentApartAreNoTwoGroups) {
 }
 
 /// Racks whose inlets differ, without a sensor that says so: a third of the nodes lies behind.
-TEST(FleetModel, AThirdOfManyNodesThatLiesTwoAndAHalfPercentBehindIsAccusedOfNothing) {
+TEST(FleetModel, NamesNoNodeWhereAThirdIsTwoAndAHalfPercentSlower) {
   auto fleet = synthetic({.nodes = 24}).population;
   for (auto& member : fleet.members)
     if (member.node < 8) member.value *= 0.973;
@@ -320,7 +320,7 @@ TEST(FleetModel, SaysThatTheFleetIsSplitWhereHalfOfItIsBad) {
   }
 }
 
-TEST(FleetModel, AccusesNobodyWhereAllAreAlike) {
+TEST(FleetModel, NamesNoNodeWhereAllAreAlike) {
   auto known = synthetic({});
   for (auto& each : known.population.members) each.value = 100;
   EXPECT_EQ(scored({.nodes = 64}, 1).accused, 0);

@@ -62,7 +62,7 @@ TEST(GpuBurn, DoesNotPassByItsExitStatusAlone) {
               Contains("gpu1 gpuburn.errors 9 errors, at most 0 errors"));
 }
 
-TEST(GpuBurn, AddsUpWhatItCountsAnewAfterEachOfItsSummaries) {
+TEST(GpuBurn, AddsUpCountsThatRestartAfterEachSummary) {
   const auto found =
       burnt(drawn(kWork, "5  (WARNING!)- 0 ", "60 C - 60 C ", 12) +
             "\n\tSummary at:   Thu Mar 10 19:21:17 UTC 2022\n\n" +
@@ -110,7 +110,7 @@ TEST(GpuBurn, NamesTheGpuWhoseProcessDied) {
   EXPECT_EQ(value_of(*found, "gpuburn.died", "gpu0"), 0);
 }
 
-TEST(GpuBurn, KnowsNoTemperatureThatNobodyTold) {
+TEST(GpuBurn, ReadsDashesAsNoTemperature) {
   const auto found = burnt(drawn(kWork, kNone, "-- - 59 C ") + ended());
 
   ASSERT_TRUE(found) << refusal(found);

@@ -143,7 +143,7 @@ TEST(GpuCondition, ThatIsNotReportedIsNoNumber) {
   EXPECT_EQ(value_of(*found, "gpu.compute_mode.shared", "gpu0"), 1);
 }
 
-TEST(GpuCondition, OfLinksThatNobodyCountedIsInconclusive) {
+TEST(GpuCondition, IsInconclusiveWithoutACountOfLinks) {
   CUPEL_NEEDS_SAMPLE(capture, kA100);
 
   std::string text;

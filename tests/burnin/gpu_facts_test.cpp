@@ -164,7 +164,7 @@ TEST(GpuFacts, AddsUpWhatNewDriversSplit) {
       << "what is told suffices to know that it is not zero";
 }
 
-TEST(GpuFacts, KnowsNoZeroWhereOneCounterIsNotTold) {
+TEST(GpuFacts, ReportsNoZeroWhereOneCounterIsMissing) {
   CUPEL_NEEDS_SAMPLE(capture, kA100);
   const auto text = replaced(capture, "<dram_uncorrectable>0<", "<dram_uncorrectable>ERR!<");
 

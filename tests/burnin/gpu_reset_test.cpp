@@ -18,8 +18,8 @@ TEST(GpuReset, AnswersTheXidsWhoseActionTheCatalogueHasAsAReset) {
   int resets = 0;
   for (const auto& each : causes().xids()) {
     const bool reset = each.now == "RESET_GPU" && each.code != kFailedRemap;
-    const bool wanted = reset || each.code == kDoubleBit || each.code == kContainedXid;
-    EXPECT_EQ(is_answered_by_reset(each.code), wanted) << each.code;
+    const bool needed = reset || each.code == kDoubleBit || each.code == kContainedXid;
+    EXPECT_EQ(is_answered_by_reset(each.code), needed) << each.code;
     EXPECT_EQ(each.code == kRestartXid, each.now == "RESTART_BM") << each.code;
     resets += reset ? 1 : 0;
   }

@@ -33,13 +33,13 @@ TEST(GpuStages, AHealthyNodesGemmMeetsTheProfile) {
   EXPECT_EQ(findings.facts.at("burn.driver"), "580.65.06");
 }
 
-TEST(GpuStages, NameAGpuByItsPlaceAndPassNoneThatToldNothing) {
-  auto said = good();
-  said.gpus.erase(said.gpus.begin() + 5);  // gpu6 of the profile is the sixth that CUDA sees
-  said.lines += result("gemm.errors", "gpu5", 3, "errors");
-  said.lines += result("gemm.errors", "gpu7", 9, "errors");
+TEST(GpuStages, NameAGpuByItsPlaceAndPassNoneWithoutAReport) {
+  auto burn = good();
+  burn.gpus.erase(burn.gpus.begin() + 5);  // gpu6 of the profile is the sixth that CUDA sees
+  burn.lines += result("gemm.errors", "gpu5", 3, "errors");
+  burn.lines += result("gemm.errors", "gpu7", 9, "errors");
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gemm.errors", "gpu6"), 3);
@@ -50,12 +50,12 @@ TEST(GpuStages, NameAGpuByItsPlaceAndPassNoneThatToldNothing) {
 }
 
 TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
-  auto said = good();
-  said.lines = std::string{kFault} + said.lines + std::string{kFault};
-  said.end = replaced(said.end, R"("faults":0)", R"("faults":2)");
-  said.status = 1;
+  auto burn = good();
+  burn.lines = std::string{kFault} + burn.lines + std::string{kFault};
+  burn.end = replaced(burn.end, R"("faults":0)", R"("faults":2)");
+  burn.status = 1;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gemm.errors", "gpu4"), 2);
@@ -65,44 +65,46 @@ TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
 }
 
 TEST(GpuStages, CountAFaultThatNamesNoPart) {
-  auto said = good();
-  said.lines += R"({"kind":"fault","what":"comet"})"
+  auto burn = good();
+  burn.lines += R"({"kind":"fault","what":"comet"})"
                 "\n";
-  said.status = 1;
+  burn.status = 1;
 
-  EXPECT_EQ(missed("gemm", *said.read()), " burn.faults 1 errors\n");
+  EXPECT_EQ(missed("gemm", *burn.read()), " burn.faults 1 errors\n");
 }
 
 TEST(GpuStages, ProveNothingByARunThatDidNotEndWell) {
   struct Case {
-    std::function<void(Said&)> spoil;
+    std::function<void(BurnText&)> spoil;
     std::string why;
   };
   const std::vector<Case> cases{
-      {[](Said& said) { said.end.clear(); }, "did not end"},
-      {[](Said& said) { said.end = replaced(said.end, "true,", "false,"); }, "not complete"},
-      {[](Said& said) { said.end = replaced(said.end, R"("stopped":false)", R"("stopped":true)"); },
+      {[](BurnText& burn) { burn.end.clear(); }, "did not end"},
+      {[](BurnText& burn) { burn.end = replaced(burn.end, "true,", "false,"); }, "not complete"},
+      {[](BurnText& burn) {
+         burn.end = replaced(burn.end, R"("stopped":false)", R"("stopped":true)");
+       },
        "was stopped"},
-      {[](Said& said) { said.status = 1; }, "contradicts itself: exit status 1"},
-      {[](Said& said) { said.status = 2; }, "contradicts itself"},
-      {[](Said& said) { said.status = 139; }, "contradicts itself: exit status 139"},
-      {[](Said& said) { said.lines += "{\"kind\":\"result\",\"na\n"; }, "cannot be read"},
-      {[](Said& said) {
-         said.lines += R"({"kind":"error","code":"nccl","message":"no rail"})"
+      {[](BurnText& burn) { burn.status = 1; }, "contradicts itself: exit status 1"},
+      {[](BurnText& burn) { burn.status = 2; }, "contradicts itself"},
+      {[](BurnText& burn) { burn.status = 139; }, "contradicts itself: exit status 139"},
+      {[](BurnText& burn) { burn.lines += "{\"kind\":\"result\",\"na\n"; }, "cannot be read"},
+      {[](BurnText& burn) {
+         burn.lines += R"({"kind":"error","code":"nccl","message":"no rail"})"
                        "\n";
        },
        "could not find out (nccl): no rail"},
-      {[](Said& said) { said.self_test = replaced(said.self_test, "true", "false"); },
+      {[](BurnText& burn) { burn.self_test = replaced(burn.self_test, "true", "false"); },
        "did not find the error that it planted (result-bit)"},
-      {[](Said& said) { said.self_test.clear(); }, "planted no error"},
-      {[](Said& said) { said.self_test_status = 124; }, "self-test"},
-      {[](Said& said) { said.command = "hbm"; }, "cupel-burn did hbm, not gemm"},
+      {[](BurnText& burn) { burn.self_test.clear(); }, "planted no error"},
+      {[](BurnText& burn) { burn.self_test_status = 124; }, "self-test"},
+      {[](BurnText& burn) { burn.command = "hbm"; }, "cupel-burn did hbm, not gemm"},
   };
   for (const auto& each : cases) {
-    auto said = good();
-    each.spoil(said);
+    auto burn = good();
+    each.spoil(burn);
 
-    const auto found = parsed("gemm", said.text());
+    const auto found = parsed("gemm", burn.text());
 
     ASSERT_FALSE(found) << each.why;
     EXPECT_EQ(found.error().code, Code::kNoMeasurement);
@@ -124,12 +126,12 @@ TEST(GpuStages, RejectAProgramOfAnotherProtocol) {
 }
 
 TEST(GpuStages, TellTheFaultsOfARunThatBrokeOff) {
-  auto said = good();
-  said.lines += kFault;
-  said.end.clear();
-  said.status = 137;
+  auto burn = good();
+  burn.lines += kFault;
+  burn.end.clear();
+  burn.status = 137;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gemm.errors", "gpu4"), 1);
@@ -139,13 +141,13 @@ TEST(GpuStages, TellTheFaultsOfARunThatBrokeOff) {
 }
 
 TEST(GpuStages, SuspectBothEndsOfAPairWhereTheRunBrokeOff) {
-  Said said;
-  said.command = "p2p";
-  said.lines = replaced(std::string{kFault}, "gpu4", "gpu2-gpu5");
-  said.end.clear();
-  said.status = 137;
+  BurnText burn;
+  burn.command = "p2p";
+  burn.lines = replaced(std::string{kFault}, "gpu4", "gpu2-gpu5");
+  burn.end.clear();
+  burn.status = 137;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "p2p.errors", "gpu2"), 1);
@@ -153,16 +155,16 @@ TEST(GpuStages, SuspectBothEndsOfAPairWhereTheRunBrokeOff) {
 }
 
 TEST(GpuStages, TellWhichGpuFellOffItsBus) {
-  auto said = good();
-  said.lines += R"({"kind":"error","code":"cuda","part":"gpu3","message":"unknown error 999"})"
+  auto burn = good();
+  burn.lines += R"({"kind":"error","code":"cuda","part":"gpu3","message":"unknown error 999"})"
                 "\n";
-  said.end = replaced(said.end, "true,", "false,");
-  said.status = 2;
-  said.kernel =
+  burn.end = replaced(burn.end, "true,", "false,");
+  burn.status = 2;
+  burn.kernel =
       "[    3.000000] NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus.\n"
       "[  912.250000] NVRM: Xid (PCI:0000:61:00): 79, pid=1, GPU has fallen off the bus.\n";
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gpu.xid", "gpu3"), 79);
@@ -171,13 +173,13 @@ TEST(GpuStages, TellWhichGpuFellOffItsBus) {
 }
 
 TEST(GpuStages, TakeAHangForAFinding) {
-  auto said = good();
-  said.lines = R"({"kind":"hang","part":"gpu3","doing":"gemm bf16 round 17","seconds":60})"
+  auto burn = good();
+  burn.lines = R"({"kind":"hang","part":"gpu3","doing":"gemm bf16 round 17","seconds":60})"
                "\n";
-  said.end.clear();
-  said.status = 3;
+  burn.end.clear();
+  burn.status = 3;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gpu.hang", "gpu3"), 1);
@@ -186,14 +188,14 @@ TEST(GpuStages, TakeAHangForAFinding) {
 }
 
 TEST(GpuStages, NameThePairBetweenWhichCopiesHang) {
-  auto said = good();
-  said.command = "p2p";
-  said.lines = R"({"kind":"hang","part":"gpu2-gpu5","doing":"gpu2-gpu5, ce","seconds":60})"
+  auto burn = good();
+  burn.command = "p2p";
+  burn.lines = R"({"kind":"hang","part":"gpu2-gpu5","doing":"gpu2-gpu5, ce","seconds":60})"
                "\n";
-  said.end = replaced(said.end, "true,", "false,");
-  said.status = 3;
+  burn.end = replaced(burn.end, "true,", "false,");
+  burn.status = 3;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gpu.hang"), 1);
@@ -204,13 +206,13 @@ TEST(GpuStages, NameThePairBetweenWhichCopiesHang) {
 }
 
 TEST(GpuStages, CountWhatOtherGpusReportWhereOneHangsAndTheyNeedNothingOfIt) {
-  auto said = good();
-  said.lines += R"({"kind":"hang","part":"gpu3","doing":"gemm bf16 round 17","seconds":60})"
+  auto burn = good();
+  burn.lines += R"({"kind":"hang","part":"gpu3","doing":"gemm bf16 round 17","seconds":60})"
                 "\n";
-  said.end = replaced(said.end, "true,", "false,");
-  said.status = 3;
+  burn.end = replaced(burn.end, "true,", "false,");
+  burn.status = 3;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "burn.complete"), 0);
@@ -221,14 +223,14 @@ TEST(GpuStages, CountWhatOtherGpusReportWhereOneHangsAndTheyNeedNothingOfIt) {
 }
 
 TEST(GpuStages, NameNoGpuOfAHangWhereOneOfSeveralMayBeTheCause) {
-  auto said = good();
-  said.command = "collective";
-  said.lines = R"({"kind":"hang","doing":"all_reduce","seconds":61,"late":["gpu2","gpu5"]})"
+  auto burn = good();
+  burn.command = "collective";
+  burn.lines = R"({"kind":"hang","doing":"all_reduce","seconds":61,"late":["gpu2","gpu5"]})"
                "\n";
-  said.end = R"({"kind":"end","seconds":70,"faults":0,"complete":true,"stopped":false})";
-  said.status = 3;
+  burn.end = R"({"kind":"end","seconds":70,"faults":0,"complete":true,"stopped":false})";
+  burn.status = 3;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gpu.hang"), 1);
@@ -243,19 +245,19 @@ TEST(GpuStages, NameNoGpuOfAHangWhereOneOfSeveralMayBeTheCause) {
   EXPECT_FALSE(is_open("gpu0"));
 }
 
-TEST(GpuStages, ProveNoGpuWellWhereNobodyReadTheKernelsLog) {
+TEST(GpuStages, PassNoGpuWithoutTheKernelsLog) {
   const auto text = replaced(good().text(), "cupel-kernel-log: told\n", "");
 
   EXPECT_EQ(missed("gemm", *parsed("gemm", text)), " kernel_log.readable 0\n");
   EXPECT_TRUE(is_precondition("kernel_log.readable"));
 }
 
-TEST(GpuStages, AreNotRunBesideSomebodyElsesProgram) {
-  Said said;
-  said.busy = "yes";
-  said.apps = "00000000:D1:00.0, 4217, python3\n";
+TEST(GpuStages, DoNotRunWhileAnotherProgramUsesTheGpus) {
+  BurnText burn;
+  burn.busy = "yes";
+  burn.apps = "00000000:D1:00.0, 4217, python3\n";
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gpu.idle", "gpu6"), 0);
@@ -265,11 +267,11 @@ TEST(GpuStages, AreNotRunBesideSomebodyElsesProgram) {
 }
 
 TEST(GpuStages, TellHowHotAndHowOftenHeldBack) {
-  auto said = good();
-  said.celsius = 88;
-  said.reasons = "0x0000000000000024";
+  auto burn = good();
+  burn.celsius = 88;
+  burn.reasons = "0x0000000000000024";
 
-  const auto text = missed("gemm", *said.read());
+  const auto text = missed("gemm", *burn.read());
 
   EXPECT_THAT(text, AllOf(HasSubstr("gpu7 gpu.temperature 88 C\n"),
                           HasSubstr("gpu7 gpu.throttled 100 %\n")));
@@ -286,11 +288,11 @@ TEST(GpuStages, FailAGpuThatIsCappedOnlyWhileItWorks) {
   EXPECT_EQ(value_of(*held.read(), "gpu.clock.sm", "gpu4"), 1410);
 }
 
-TEST(GpuStages, DoNotTakeALimitThatIsNotToldForOne) {
-  auto said = good();
-  said.power = "688.20, [N/A], [N/A]";
+TEST(GpuStages, TreatAMissingLimitAsUnknown) {
+  auto burn = good();
+  burn.power = "688.20, [N/A], [N/A]";
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   EXPECT_THAT(missed("gemm", *found), HasSubstr("gpu7 gpu.power.limit nothing\n"));
   EXPECT_EQ(value_of(*found, "gpu.power.limit", "gpu0"), std::nullopt);
@@ -310,10 +312,10 @@ TEST(GpuStages, DoNotTakeNotTellingForZero) {
   EXPECT_TRUE(says_unknown(*found, "gemm.rate type=bf16 of gpu0"));
 }
 
-TEST(GpuStages, WantTheRateOfEachTypeThatWasAskedForAndSayWhichAreJudgedByNobody) {
-  const auto asked = [](const std::string& types, Said said, const std::string& of) {
-    said.types = types;
-    return stage("gemm")->parse(profile(of), {said.text(), "", 0});
+TEST(GpuStages, RequireTheRateOfEachTypeAndListTypesWithoutACriterion) {
+  const auto asked = [](const std::string& types, BurnText burn, const std::string& of) {
+    burn.types = types;
+    return stage("gemm")->parse(profile(of), {burn.text(), "", 0});
   };
   auto partly = good();
   partly.lines = replaced(partly.lines, "\"gpu3\",\"value\":1400", "\"gpu3\",\"value\":null");
@@ -332,10 +334,10 @@ TEST(GpuStages, WantTheRateOfEachTypeThatWasAskedForAndSayWhichAreJudgedByNobody
 }
 
 TEST(GpuStages, TheOnlyGpuOfANodeIsItsBest) {
-  auto said = good({0});
-  said.installed = 1;
+  auto burn = good({0});
+  burn.installed = 1;
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "gemm.below_best", "gpu0"), 0);
@@ -343,28 +345,28 @@ TEST(GpuStages, TheOnlyGpuOfANodeIsItsBest) {
 }
 
 TEST(GpuStages, AHealthyGpuSlowsDownAsItHeatsUpAtItsPowerLimit) {
-  auto said = good();
-  said.lines += result("gemm.spread", "gpu3", 20.4, "%");  // an H100 within 25 s, in fp8
+  auto burn = good();
+  burn.lines += result("gemm.spread", "gpu3", 20.4, "%");  // an H100 within 25 s, in fp8
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(missed("gemm", *found), "");
 }
 
 TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
-  auto said = good();
-  said.lines += result("gemm.rate", "gpu2", 560, "TFLOP/s", R"({"type":"bf16"})");
+  auto burn = good();
+  burn.lines += result("gemm.rate", "gpu2", 560, "TFLOP/s", R"({"type":"bf16"})");
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   EXPECT_NEAR(value_of(*found, "gemm.below_best", "gpu2").value_or(-1), 20.8, 0.1);
   EXPECT_NEAR(value_of(*found, "gemm.below_best", "gpu0").value_or(-1), 0.99, 0.01);
 }
 
 TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
-  Said healthy, slow_gpu, slow_pair, refusing;
-  for (auto* said : {&healthy, &slow_gpu, &slow_pair, &refusing}) said->command = "p2p";
+  BurnText healthy, slow_gpu, slow_pair, refusing;
+  for (auto* burn : {&healthy, &slow_gpu, &slow_pair, &refusing}) burn->command = "p2p";
   healthy.lines = pairs([](int, int) { return 394; });
   slow_gpu.lines = pairs([](int i, int k) { return i == 4 || k == 4 ? 200 : 394; });
   slow_pair.lines = pairs([](int i, int k) { return i == 2 && k == 6 ? 200 : 394; });
@@ -380,8 +382,8 @@ TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
 
 /// A GPU with few healthy partners is slow with most of them, and well.
 TEST(GpuStages, ChargeNoHealthyGpuWhereHalfOfThemOrMoreAreSlow) {
-  Said four, six, both_ends;
-  for (auto* said : {&four, &six, &both_ends}) said->command = "p2p";
+  BurnText four, six, both_ends;
+  for (auto* burn : {&four, &six, &both_ends}) burn->command = "p2p";
   four.lines = pairs([](int i, int k) { return i < 4 || k < 4 ? 370 : 394; });
   six.lines = pairs([](int i, int k) { return i < 5 || k < 5 ? 370 : 394; });
   both_ends.lines = pairs([](int i, int k) { return i < 4 && k != i ? 370 : 394; });
@@ -401,16 +403,16 @@ TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {
                   fmt::format(R"({{"op":"{}","bytes":"{}","nvls":"{}","path":"nvlink"}})",
                               operation, bytes, nvls));
   };
-  Said said;
-  said.command = "collective";
-  said.lines = sized("17179869184", "on", 478) + sized("8", "on", 0.01) +
+  BurnText burn;
+  burn.command = "collective";
+  burn.lines = sized("17179869184", "on", 478) + sized("8", "on", 0.01) +
                sized("17179869184", "off", 364) + sized("17179869184", "off", 365, "all_gather") +
                sized("17179869184", "off", 361, "reduce_scatter") +
                result("collective.errors", "", 0, "errors");
 
-  const auto found = said.read();
-  said.lines = sized("1048576", "on", 40) + result("collective.errors", "", 0, "errors");
-  const auto small = said.read();
+  const auto found = burn.read();
+  burn.lines = sized("1048576", "on", 40) + result("collective.errors", "", 0, "errors");
+  const auto small = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(missed("collective", *found), "");
@@ -421,13 +423,13 @@ TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {
 }
 
 TEST(GpuStages, TraceALossThatDiffersToItsGpu) {
-  Said said;
-  said.command = "train";
-  said.lines = result("train.jitter", "", 1.2, "%");
+  BurnText burn;
+  burn.command = "train";
+  burn.lines = result("train.jitter", "", 1.2, "%");
   for (int i = 0; i < 8; ++i)
-    said.lines += result("train.loss.differs", fmt::format("gpu{}", i), i == 4 ? 6 : 0, "count");
+    burn.lines += result("train.loss.differs", fmt::format("gpu{}", i), i == 4 ? 6 : 0, "count");
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(value_of(*found, "train.loss.differs"), 6);
@@ -435,17 +437,17 @@ TEST(GpuStages, TraceALossThatDiffersToItsGpu) {
 }
 
 TEST(GpuStages, ReadPciePlacesApart) {
-  Said said;
-  said.command = "pcie";
+  BurnText burn;
+  burn.command = "pcie";
   for (const auto* labels : {R"({"numa":"near","gpus":"one"})", R"({"numa":"far","gpus":"one"})",
                              R"({"numa":"near","gpus":"all"})"})
     for (int i = 0; i < 8; ++i) {
       const double rate = std::string_view{labels}.contains("far") ? 40 : 55;
-      said.lines += result("pcie.h2d", fmt::format("gpu{}", i), rate, "GB/s", labels);
-      said.lines += result("pcie.d2h", fmt::format("gpu{}", i), rate, "GB/s", labels);
+      burn.lines += result("pcie.h2d", fmt::format("gpu{}", i), rate, "GB/s", labels);
+      burn.lines += result("pcie.d2h", fmt::format("gpu{}", i), rate, "GB/s", labels);
     }
 
-  const auto found = said.read();
+  const auto found = burn.read();
 
   EXPECT_EQ(missed("pcie", *found), "");
   EXPECT_EQ(value_of(*found, "pcie.far.h2d", "gpu0"), 40);
@@ -453,10 +455,10 @@ TEST(GpuStages, ReadPciePlacesApart) {
 }
 
 TEST(GpuStages, InventNothingWhereTheirOutputIsCut) {
-  auto said = good({4});
-  said.lines += replaced(std::string{kFault}, "gpu4", "gpu0");
-  said.status = 1;
-  const auto text = said.text();
+  auto burn = good({4});
+  burn.lines += replaced(std::string{kFault}, "gpu4", "gpu0");
+  burn.status = 1;
+  const auto text = burn.text();
   for (std::size_t end = 0; end + 1 < text.size(); end += 3) {
     const auto found = parsed("gemm", text.substr(0, end));
     if (!found) continue;
@@ -470,15 +472,15 @@ TEST(GpuStages, SurviveDamage) {
   auto fault = good();
   fault.lines += kFault;
   fault.status = 1;
-  Said two;
+  BurnText two;
   two.command = "p2p";
   two.lines = pairs([](int i, int k) { return 390 + i - k; });
-  for (const auto* said : {&fault, &two}) {
+  for (const auto* burn : {&fault, &two}) {
     std::mt19937 random{7};
-    const auto text = said->text();
-    const auto known = stage(said->command)->measures;
+    const auto text = burn->text();
+    const auto known = stage(burn->command)->measures;
     for (int round = 0; round < 60; ++round) {
-      const auto found = parsed(said->command, test::damaged(text, random), round % 3);
+      const auto found = parsed(burn->command, test::damaged(text, random), round % 3);
       if (!found) continue;
       for (const auto& each : found->measurements) {
         ASSERT_TRUE(std::isfinite(each.value)) << each.name;

@@ -203,7 +203,7 @@ TEST(Thermal, TellsMarginsAndTheSpreadBetweenGpus) {
 
 /// Seven of eight GPUs at 60 to 67 degrees, and one that is far above them though its limit is not.
 TEST(Thermal, TellsAGpuThatIsHotterThanItsNeighboursFromABaseboardWithAWarmRow) {
-  const auto said = [](int last) {
+  const auto output_at = [](int last) {
     std::string rows;
     for (int at = 4; at <= 60; at += 4) {
       rows += fmt::format(
@@ -218,7 +218,7 @@ TEST(Thermal, TellsAGpuThatIsHotterThanItsNeighboursFromABaseboardWithAWarmRow) 
     return text.substr(0, begin) + rows + text.substr(end);
   };
 
-  const auto hot = parsed("thermal", said(78)), warm = parsed("thermal", said(68));
+  const auto hot = parsed("thermal", output_at(78)), warm = parsed("thermal", output_at(68));
 
   ASSERT_TRUE(hot && warm);
   EXPECT_EQ(value_of(*hot, "thermal.above_neighbours", "gpu7"), 15);
@@ -294,8 +294,8 @@ TEST(Thermal, NamesTheOthersByTheirPlacesWhereAGpuIsMissing) {
 TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
   const std::string end =
       R"({"kind":"end","seconds":60.1,"faults":0,"complete":true,"stopped":false})";
-  const auto with = [&](const std::string& said, const std::string& status) {
-    return parsed("thermal", replaced(replaced(thermal_text(), end, said), "cupel-begin: load 0",
+  const auto with = [&](const std::string& output, const std::string& status) {
+    return parsed("thermal", replaced(replaced(thermal_text(), end, output), "cupel-begin: load 0",
                                       "cupel-begin: load " + status));
   };
 

@@ -85,7 +85,7 @@ TEST(Judge, TakesTheLimitItselfForMet) {
 
   EXPECT_EQ(judged(at_least(79), {memory(79)}).met, Met::met);
   EXPECT_EQ(judged(exactly, {memory(8, "GPUs")}).met, Met::met);
-  EXPECT_EQ(wanted_text(judged(exactly, {memory(8, "GPUs")})), "exactly 8 GPUs");
+  EXPECT_EQ(expectation_text(judged(exactly, {memory(8, "GPUs")})), "exactly 8 GPUs");
   EXPECT_EQ(judged(exactly, {memory(7, "GPUs")}).met, Met::failed);
   EXPECT_EQ(judged(exactly, {memory(9, "GPUs")}).met, Met::failed);
 }
@@ -95,7 +95,7 @@ TEST(Judge, FailsWhatLiesOutside) {
   between.at_most = 4;
 
   EXPECT_EQ(judged(at_least(79), {memory(40)}).met, Met::failed);
-  EXPECT_EQ(wanted_text(judged(between, {memory(4.5)})), "between 2 and 4 GiB");
+  EXPECT_EQ(expectation_text(judged(between, {memory(4.5)})), "between 2 and 4 GiB");
   EXPECT_EQ(judged(between, {memory(4.5)}).met, Met::failed);
   EXPECT_EQ(judged(between, {memory(1.5)}).met, Met::failed);
   EXPECT_EQ(judged(between, {memory(3)}).met, Met::met);
@@ -121,7 +121,7 @@ TEST(Judge, NamesThePartThatANumberOfTheWholeNodeWasTracedTo) {
   EXPECT_EQ(reported.part, "dimm A7");
 }
 
-TEST(Judge, MissesEveryNumberOfAStageThatToldNothing) {
+TEST(Judge, ReportsEveryNumberOfASilentStageAsMissing) {
   Profile profile;
   profile.name = "one";
   profile.criteria = {at_least(79), at_least(79)};
@@ -136,7 +136,8 @@ TEST(Judge, MissesEveryNumberOfAStageThatToldNothing) {
 TEST(Judge, DoesNotCompareUnlikeUnits) {
   EXPECT_EQ(judged(at_least(79, "GiB"), {memory(81559, "MiB")}).met, Met::missing);
   EXPECT_EQ(measured_text(judged(at_least(79, "GiB"), {memory(81559, "MiB")})), "81559 MiB");
-  EXPECT_EQ(wanted_text(judged(at_least(79, "GiB"), {memory(81559, "MiB")})), "at least 79 GiB");
+  EXPECT_EQ(expectation_text(judged(at_least(79, "GiB"), {memory(81559, "MiB")})),
+            "at least 79 GiB");
   EXPECT_EQ(judged(at_least(79, ""), {memory(80, "GiB")}).met, Met::met);
   EXPECT_EQ(judged(at_least(79, "GiB"), {memory(80, "")}).met, Met::met);
 }
@@ -188,7 +189,7 @@ TEST(Judge, ShowsWhatTellsANumberFromTheLimitThatItMisses) {
   EXPECT_EQ(judged(at_least(79), {memory(5e-324)}).met, Met::failed);
 }
 
-TEST(Judge, TakesAStarForEveryPartThatToldTheNumber) {
+TEST(Judge, MatchesAStarWithEveryPartThatReportedTheNumber) {
   auto dimms = at_least(0, "errors", "dimm *");
   dimms.stage = "node-facts";
   dimms.measure = "edac.corrected";

@@ -405,7 +405,7 @@ TEST(LinkHealth, TwoKindsInHalvesAreNotOdd) {
   EXPECT_THAT(faults_of(looks.judge()), IsEmpty());
 }
 
-TEST(LinkHealth, WhatIsSaidOfAPortThatNoLinkHasIsNoPass) {
+TEST(LinkHealth, DoesNotPassAReportAboutAPortWithoutALink) {
   Windows counted, reported, down;
   counted.second.counters[{"n03", "HCA-1", 1}] = {{"PortRcvErrors", 900}};
   reported.second.reports[{"N03", "mlx5_0", 1}] = good_report();

@@ -225,7 +225,7 @@ TEST(NcclBisection, ReadsANodeMoreOftenInAFleetWhoseReadingsDipOften) {
   EXPECT_GT(restless.rounds, calm.rounds);
 }
 
-TEST(NcclBisection, AccusesNobodyWhereTheWholeIsSlowAndEachThirdReadingDips) {
+TEST(NcclBisection, NamesNoNodeWhereAllAreSlowAndReadingsDip) {
   int readings = 0;
   const auto run = bisected(16, 0, [&](const Nodes& team) {
     if (team.size() == 16) return 200.0;
@@ -273,7 +273,7 @@ TEST(NcclBisection, ComparesTeamsOfEachSizeWhereNothingIsExpected) {
   EXPECT_THAT(run.bisection.suspicions(), IsEmpty());
 }
 
-TEST(NcclBisection, SaysThatTheWholeIsSlowerThanAnyHalfOfItAndAccusesNobody) {
+TEST(NcclBisection, NamesNoNodeWhereTheWholeIsSlowerThanItsHalves) {
   const auto run =
       bisected(16, 0, [](const Nodes& team) { return team.size() > 8 ? 320.0 : 380.0; });
 

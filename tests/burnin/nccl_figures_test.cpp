@@ -94,7 +94,7 @@ TEST(NcclFigures, StandBesideTheMeasuredRate) {
   EXPECT_THAT(found->reasons, Contains(HasSubstr("all: all_reduce size 1024 B")));
 }
 
-TEST(NcclFigures, TakeNoLineFromWhatIsSaidOfLaterTeams) {
+TEST(NcclFigures, IgnoreLinesOfLaterTeams) {
   constexpr std::size_t kTeams = 100, kEach = 3;
   std::vector<TeamRun> runs;
   for (std::size_t team = 0; team < kTeams; ++team) {
@@ -123,7 +123,7 @@ TEST(NcclFigures, StandInTheDocumentation) {
 }
 
 TEST(NcclTransport, SaysThatAGidIndexIsASettingOfRoce) {
-  const auto said = [](bool infiniband, bool roce, std::string value) {
+  const auto findings_of = [](bool infiniband, bool roce, std::string value) {
     const AcrossReport report{.variables = {{"NCCL_IB_GID_INDEX", std::move(value)}},
                               .has_infiniband = infiniband,
                               .has_roce = roce};
@@ -132,15 +132,15 @@ TEST(NcclTransport, SaysThatAGidIndexIsASettingOfRoce) {
     return roce_settings_on_infiniband(reports, nodes);
   };
 
-  EXPECT_THAT(said(true, false, "3"),
+  EXPECT_THAT(findings_of(true, false, "3"),
               ElementsAre(HasSubstr("NCCL_IB_GID_INDEX=3 is set on n[1,3], whose HCAs are "
                                     "InfiniBand")));
-  EXPECT_THAT(said(false, true, "3"), ElementsAre());
-  EXPECT_THAT(said(true, true, "3"), ElementsAre()) << "some of its HCAs are RoCE";
-  EXPECT_THAT(said(true, false, "-1"), ElementsAre()) << "NCCL chooses";
+  EXPECT_THAT(findings_of(false, true, "3"), ElementsAre());
+  EXPECT_THAT(findings_of(true, true, "3"), ElementsAre()) << "some of its HCAs are RoCE";
+  EXPECT_THAT(findings_of(true, false, "-1"), ElementsAre()) << "NCCL chooses";
 }
 
-TEST(NcclTransport, IsTcpByWishWhereTheSiteSaysSo) {
+TEST(NcclTransport, AcceptsTcpWhereTheSiteRequestsIt) {
   EXPECT_TRUE(asks_for_tcp({{"NCCL_NET", "Socket"}}));
   EXPECT_TRUE(asks_for_tcp({{"NCCL_IB_DISABLE", "1"}}));
   EXPECT_FALSE(asks_for_tcp({{"NCCL_NET", "IB"}, {"NCCL_IB_DISABLE", "0"}}));

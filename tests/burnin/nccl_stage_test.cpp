@@ -52,7 +52,7 @@ std::string end(bool complete, int faults = 0) {
       faults, complete);
 }
 
-struct Said {
+struct NcclText {
   double bus = 90;
   double own = 100;  // us, of its second GPU
   int errors = 0;
@@ -171,7 +171,7 @@ const Parameters kTwo{{"ranks", "2"}};
 
 TEST(NcclStage, GivesTheSlowestNodesRateToAll) {
   const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
-    return Said{.bus = node == 1 ? 80.0 : 90.0}.output();
+    return NcclText{.bus = node == 1 ? 80.0 : 90.0}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -255,7 +255,7 @@ TEST(NcclStage, TheOneThatTheOthersWaitForIsNamedWhereItFailsBeforeTheyBegin) {
   EXPECT_THAT(alone.error().what, HasSubstr("ended before the others had begun"));
 }
 
-TEST(NcclStage, BlamesNobodyWhereAllCameAndNoneFoundTheOthers) {
+TEST(NcclStage, NamesNoNodeWhereNoRankFoundTheOthers) {
   const auto found = run(3, kTwo, [](int, int, const MemberJob&) {
     return refused("nccl", "not all others came within 120 s");
   });
@@ -267,7 +267,7 @@ TEST(NcclStage, BlamesNobodyWhereAllCameAndNoneFoundTheOthers) {
 
 TEST(NcclStage, WrongResultsCountOnTheirNode) {
   const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
-    return Said{.errors = node == 1 ? 4 : 0}.output();
+    return NcclText{.errors = node == 1 ? 4 : 0}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -278,7 +278,7 @@ TEST(NcclStage, WrongResultsCountOnTheirNode) {
 TEST(NcclStage, GivesEachNodeItsOwnVersionOfNcclAndSaysThatTheyDiffer) {
   const auto with_versions = [](std::string_view of_the_second) {
     return run(3, kTwo, [&](int, int node, const MemberJob&) {
-      auto output = Said{}.output();
+      auto output = NcclText{}.output();
       const std::string own = "2.28.9";
       if (node == 1) output.text.replace(output.text.find(own), own.size(), of_the_second);
       return output;
@@ -298,7 +298,7 @@ TEST(NcclStage, GivesEachNodeItsOwnVersionOfNcclAndSaysThatTheyDiffer) {
 
 TEST(NcclStage, ASlowGpuShowsByItsOwnWork) {
   const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
-    return Said{.own = node == 2 ? 250.0 : 100.0}.output();
+    return NcclText{.own = node == 2 ? 250.0 : 100.0}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -308,17 +308,17 @@ TEST(NcclStage, ASlowGpuShowsByItsOwnWork) {
 }
 
 Output trained(double own) {
-  const auto said = [](std::string_view name, std::string_view part, double value,
-                       std::string_view unit) {
+  const auto measured = [](std::string_view name, std::string_view part, double value,
+                           std::string_view unit) {
     return fmt::format(
         "{{\"kind\":\"result\",\"name\":\"{}\",\"part\":\"{}\",\"value\":{},\"unit\":\"{}\","
         "\"labels\":{{}},\"count\":1,\"spread\":0}}\n",
         name, part, value, unit);
   };
-  return {.text = std::string{kStart} + kJoined + said("train.step", "", own + 0.1, "s") +
-                  said("train.tokens", "", 64000, "tokens/s") +
-                  said("train.own", "gpu0", 0.5, "s") + said("train.own", "gpu1", own, "s") +
-                  end(true) + "cupel-run-status: 0\n",
+  return {.text = std::string{kStart} + kJoined + measured("train.step", "", own + 0.1, "s") +
+                  measured("train.tokens", "", 64000, "tokens/s") +
+                  measured("train.own", "gpu0", 0.5, "s") +
+                  measured("train.own", "gpu1", own, "s") + end(true) + "cupel-run-status: 0\n",
           .errors = {}};
 }
 
@@ -358,7 +358,7 @@ TEST(NcclStage, ARankThatDoesNotGoOnInTrainingIsNamed) {
 TEST(NcclStage, InPairsTheNodeThatIsSlowWithBothPartnersLoses) {
   const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
   const auto found = run(6, with, [](int, int, const MemberJob& job) {
-    return Said{.bus = job.role.contains("n3") ? 45.0 : 90.0}.output();
+    return NcclText{.bus = job.role.contains("n3") ? 45.0 : 90.0}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -374,7 +374,7 @@ TEST(NcclStage, GoesOnInPairsWithoutAMemberThatDied) {
   const auto found = run(4, with, [](int, int node, const MemberJob& job) -> std::optional<Output> {
     if (node == 1) return std::nullopt;
     if (job.role.contains("n2")) return refused("nccl", "not all others came");
-    return Said{}.output();
+    return NcclText{}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -387,7 +387,7 @@ TEST(NcclStage, InPairsANodeBetweenTwoSlowOnesIsUndecided) {
   const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
   const auto found = run(10, with, [](int, int, const MemberJob& job) {
     const bool slow = job.role.contains("n3") || job.role.contains("n5");
-    return Said{.bus = slow ? 45.0 : 90.0}.output();
+    return NcclText{.bus = slow ? 45.0 : 90.0}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -403,7 +403,7 @@ TEST(NcclStage, InPairsANodeThatMeetsNoneOfTwoWhoMeetOthersIsAbsent) {
   const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
   const auto found = run(6, with, [](int, int, const MemberJob& job) {
     return job.role.contains("n3") ? refused("nccl", "not all others came within 120 s")
-                                   : Said{}.output();
+                                   : NcclText{}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -418,7 +418,7 @@ TEST(NcclStage, InPairsAPairThatFailsAloneBlamesNeither) {
   const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
   const auto found = run(6, with, [](int, int, const MemberJob& job) {
     return job.role.contains("n3") && job.role.contains("n4") ? refused("nccl", "not all came")
-                                                              : Said{}.output();
+                                                              : NcclText{}.output();
   });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -431,7 +431,7 @@ Output with_a_setting_on_n6(int node, const MemberJob& job) {
   const auto team = job.role.substr(0, job.role.find(", rank"));
   const auto members = team == "all" ? std::vector<std::string>{"n6"} : *inventory::expand(team);
   const bool slow = std::ranges::find(members, "n6") != members.end();
-  auto output = Said{.bus = slow ? 45.0 : 90.0}.output();
+  auto output = NcclText{.bus = slow ? 45.0 : 90.0}.output();
   if (node == 5)
     output.text.replace(output.text.find("\"parameters\":{}"), 15,
                         R"("parameters":{"environment":{"NCCL_NVLS_ENABLE":"2"}})");
@@ -525,7 +525,7 @@ TEST(NcclStage, FailsNoNodeForWhatIsBetweenTwo) {
         const auto has = [&](const char* node) {
           return std::ranges::find(nodes, node) != nodes.end();
         };
-        return Said{.bus = has("n2") && has("n7") ? 45.0 : 90.0}.output();
+        return NcclText{.bus = has("n2") && has("n7") ? 45.0 : 90.0}.output();
       });
 
   ASSERT_TRUE(found) << found.error().what;
@@ -575,7 +575,7 @@ TEST(NcclStage, KeepsWhatNcclsRasSaysBesideItsOwnFindingAndNeverForIt) {
   EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1) << "by its own ranks";
 
   const auto alone = run(3, kTwo, [&](int, int node, const MemberJob&) {
-    auto output = Said{}.output();
+    auto output = NcclText{}.output();
     if (node == 0) output.text.insert(output.text.find("{\"kind\":\"end\""), ras);
     return output;
   });
@@ -598,7 +598,7 @@ TEST(NcclStage, ARailsFigureBelongsToTheHca) {
         EXPECT_EQ(order.at("environment").at("NCCL_IB_HCA"), round == 0 ? "=mlx5_0" : "=mlx5_6");
         EXPECT_EQ(order.at("gpu"), round);
         EXPECT_EQ(order.at("gpus"), 1);
-        return Said{.bus = round == 0 ? 45.0 : 30.0}.output();
+        return NcclText{.bus = round == 0 ? 45.0 : 30.0}.output();
       },
       &fabric);
 
@@ -609,7 +609,7 @@ TEST(NcclStage, ARailsFigureBelongsToTheHca) {
 
 TEST(NcclStage, SaysWhichTransportCarriedTheBytes) {
   const auto answer = [](int, int node, const MemberJob&) -> std::optional<Output> {
-    return with_transport(Said{}.output(),
+    return with_transport(NcclText{}.output(),
                           node == 1 ? R"("NET/Socket/0":4,"P2P/CUMEM":2)"
                                     : R"("NET/IB/0(8)/GDRDMA":2,"NET/IB/1/GDRDMA":2,"P2P/CUMEM":2)",
                           R"("mlx5_0:1":"IB")", "");
@@ -626,22 +626,23 @@ TEST(NcclStage, SaysWhichTransportCarriedTheBytes) {
   EXPECT_EQ(traced(tcp, "nccl.tcp"), "NET/Socket: 4 channels, P2P/CUMEM: 2 channels");
 }
 
-TEST(NcclStage, CallsNoTransportTcpThatWasNotTold) {
+TEST(NcclStage, ReportsNoTcpWithoutALogLine) {
   const auto unreported = [](int, int, const MemberJob&) -> std::optional<Output> {
-    return with_transport(Said{}.output(), R"("P2P/CUMEM":2)", "", "");
+    return with_transport(NcclText{}.output(), R"("P2P/CUMEM":2)", "", "");
   };
   const auto by_tcp = [](int, int, const MemberJob&) -> std::optional<Output> {
-    return with_transport(Said{}.output(), R"("NET/Socket/0":4)", "", "");
+    return with_transport(NcclText{}.output(), R"("NET/Socket/0":4)", "", "");
   };
 
   const auto nothing = run(2, {}, unreported, nullptr, 0, with_hcas());
   const auto no_hcas = run(2, {{"ranks", "2"}}, by_tcp);
-  const auto wanted = run(2, {{"environment", "NCCL_NET=Socket"}}, by_tcp, nullptr, 0, with_hcas());
+  const auto expected =
+      run(2, {{"environment", "NCCL_NET=Socket"}}, by_tcp, nullptr, 0, with_hcas());
 
-  ASSERT_TRUE(nothing && no_hcas && wanted);
+  ASSERT_TRUE(nothing && no_hcas && expected);
   EXPECT_EQ(number_of(nothing->members[0], "nccl.tcp", "n1"), std::nullopt) << "not zero";
   EXPECT_EQ(number_of(no_hcas->members[0], "nccl.tcp", "n1"), std::nullopt) << "its only way";
-  EXPECT_EQ(number_of(wanted->members[0], "nccl.tcp", "n1"), std::nullopt) << "as asked";
+  EXPECT_EQ(number_of(expected->members[0], "nccl.tcp", "n1"), std::nullopt) << "as asked";
   EXPECT_EQ(no_hcas->members[0].facts.at("nccl.transport"), "NET/Socket: 4 channels");
 }
 
@@ -649,7 +650,7 @@ TEST(NcclStage, CallsNoTransportTcpThatWasNotTold) {
 TEST(NcclStage, FailsNoNodeForTcpThatMostNodesAreSetTo) {
   const auto set_on = [](int last) {
     return [last](int, int node, const MemberJob&) -> std::optional<Output> {
-      return with_transport(Said{}.output(), R"("NET/Socket/0":4)", "",
+      return with_transport(NcclText{}.output(), R"("NET/Socket/0":4)", "",
                             node <= last ? R"("NCCL_NET":"Socket")" : "");
     };
   };

@@ -58,7 +58,7 @@ std::vector<std::string> not_met(const std::string& text) {
   return all;
 }
 
-TEST(NodeFacts, OfADriveWhoseHealthNobodyReadAreInconclusive) {
+TEST(NodeFacts, AreInconclusiveForADriveWithoutAHealthLog) {
   const std::string text{kNodeText};
 
   EXPECT_THAT(not_met(text), Contains("nvme0 nvme.health_read"));
@@ -120,7 +120,7 @@ TEST(NodeFacts, NamesDimmsThatABoardCallsAllAlikeByTheirBank) {
               ElementsAre("dimm BANK 0 DIMM 0", "dimm BANK 0 DIMM 0 #2"));
 }
 
-TEST(NodeFacts, GivesNoErrorCountWhereNobodyCounts) {
+TEST(NodeFacts, ReportsNoErrorCountWithoutACounter) {
   std::string text;
   for (const auto line : lines(kNodeText))
     if (!line.contains("/edac/")) text += std::string{line} + "\n";
@@ -243,7 +243,7 @@ std::string why_no_dimms(const Findings& findings) {
   return {};
 }
 
-TEST(NodeFacts, TakesATableThatNobodyCanReadAsNotReadable) {
+TEST(NodeFacts, ReportsAnUnreadableTableAsNotReadable) {
   // Of dmidecode 3.4 on a virtual machine that has no /dev/mem.
   const auto found = parsed("node-facts",
                             "/proc/meminfo:MemTotal: 1024 kB\n"

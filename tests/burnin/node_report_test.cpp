@@ -85,7 +85,7 @@ TEST(WatchReport, SaysWhenAFaultWasFirstSeen) {
   EXPECT_EQ(value_of(watched(), "first.gpu.throttle.thermal", "gpu1"), std::nullopt);
 }
 
-TEST(WatchReport, ProvesNothingOfTheKernelWhereNobodyListened) {
+TEST(WatchReport, IsInconclusiveWithoutTheKernelsLog) {
   const auto found =
       watched(replaced(std::string{kWatchLines}, R"("kernel_log":true,"kernel_records")",
                        R"("kernel_log":false,"kernel_records")"));

@@ -45,7 +45,7 @@ TEST(Nvlinks, AreUnknownWhereMigIsOn) {
   EXPECT_TRUE(says_unknown(findings, "NVLinks of gpu0"));
 }
 
-TEST(Nvlinks, AreNotToldOfACardThatHasNone) {
+TEST(Nvlinks, AreNotReportedForACardWithoutNvlink) {
   CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-nvlink/l40s_nvlink_s.txt");
 
   EXPECT_TRUE(links(text, uuid_in(text)).measurements.empty());
@@ -129,7 +129,7 @@ TEST(Xids, TellOfFirmwareThatHalted) {
   EXPECT_EQ(value_of(xids(log), "gpu.xid", "gpu1"), 119);
 }
 
-TEST(Xids, OfSomebodysProgramAreNoFaultOfTheGpu) {
+TEST(Xids, OfAnApplicationAreNoFaultOfTheGpu) {
   CUPEL_NEEDS_SAMPLE(log, "dmesg/oom_and_misc.dmesg.log");
 
   EXPECT_EQ(value_of(xids(log), "gpu.xid", "gpu0"), 0);

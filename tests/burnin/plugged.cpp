@@ -53,10 +53,10 @@ void Plugged::take_out(const End& one) {
 }
 
 bool Plugged::is_right(const End& end) const {
-  const auto wanted = planned_.find(end);
+  const auto planned = planned_.find(end);
   const auto here = plugs_.find(end);
-  if (wanted == planned_.end() || here == plugs_.end()) return false;
-  const auto there = plugs_.find(wanted->second);
+  if (planned == planned_.end() || here == plugs_.end()) return false;
+  const auto there = plugs_.find(planned->second);
   return there != plugs_.end() && there->second.cable == here->second.cable;
 }
 

@@ -16,7 +16,7 @@ std::string reported(const std::vector<Checked>& checked) {
   for (const auto& each : checked)
     if (each.met != Met::met)
       text += each.part + " " + each.measure + " " + measured_text(each) + ", " +
-              wanted_text(each) + "\n";
+              expectation_text(each) + "\n";
   return text;
 }
 

@@ -10,7 +10,7 @@ using inventory::Subject;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// As cupel-node prints it. The numbers are made, so that each can be told from the others.
+// As cupel-node prints it. The numbers are made, so that each can be distinguished from the others.
 constexpr const char* kServer =
     R"({"kind":"tcp-ready","port":40123,"token":"0123456789abcdef0123456789abcdef"}
 {"kind":"tcp-received","bytes":1250000000,"seconds":1}

@@ -167,9 +167,9 @@ TEST(WatchSeries, ReadsNothingOfWhatIsNoWatch) {
 }
 
 TEST(BurnSeries, ReadsWhatTheDriverSampledOfEachGpu) {
-  auto said = good();
-  said.reasons = "0x0000000000000044";
-  const auto recorder = read("gemm", said.text());
+  auto burn = good();
+  burn.reasons = "0x0000000000000044";
+  const auto recorder = read("gemm", burn.text());
 
   EXPECT_THAT(recorder.all(), SizeIs(8 * 4));
   EXPECT_EQ(recorder.all().at({"gpu3", "gpu.power", "W"}).spans.front().mean, 688.2F);
@@ -184,16 +184,16 @@ std::string reported(const char* kind, const char* name, const std::string& out)
 }
 
 TEST(BurnSeries, ReadsSamplesOfAJobThatWasKilledToo) {
-  const auto said = good();
+  const auto burn = good();
   const std::string begin = R"({"kind":"stage","stage":"cupel-burn","protocol":1})"
                             "\n"
                             R"({"kind":"asked","name":"seconds","value":60})"
                             "\n" +
-                            reported("evidence", "gpus", said.gpus_text()) +
-                            reported("piece", "run", said.run_text()) +
-                            reported("piece", "samples", said.samples_text());
+                            reported("evidence", "gpus", burn.gpus_text()) +
+                            reported("piece", "run", burn.run_text()) +
+                            reported("piece", "samples", burn.samples_text());
   const auto ended = begin + reported("evidence", "run", "") +
-                     reported("evidence", "samples", said.samples_text()) +
+                     reported("evidence", "samples", burn.samples_text()) +
                      R"({"kind":"done","status":0})"
                      "\n";
 

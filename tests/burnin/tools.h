@@ -66,7 +66,7 @@ inline std::vector<std::string> not_met(std::string_view stage_name, const Findi
        judge(profile(of), {std::string{stage_name}}, {{std::string{stage_name}, findings}}))
     if (each.met != Met::met)
       reported.push_back(each.part + " " + each.measure + " " + measured_text(each) + ", " +
-                         wanted_text(each));
+                         expectation_text(each));
   return reported;
 }
 

@@ -128,10 +128,10 @@ std::size_t expect_limits(const std::string& stage, std::string_view line, std::
   std::size_t found = 0;
   for (auto at = line.find(sign); at != line.npos; at = line.find(sign, at + 1)) {
     const auto rest = line.substr(at + sign.size());
-    const auto wanted = number<double>(rest.substr(0, rest.find_first_not_of("0123456789.")));
+    const auto expected = number<double>(rest.substr(0, rest.find_first_not_of("0123456789.")));
     for (const auto& name : names_before(line.substr(0, at))) {
       const auto fits = [&](const inventory::Criterion& each) {
-        return each.stage == stage && each.measure == name && each.*limit == wanted;
+        return each.stage == stage && each.measure == name && each.*limit == expected;
       };
       EXPECT_TRUE(std::ranges::any_of(profile().criteria, fits)) << stage << ": " << name;
       ++found;
@@ -155,15 +155,15 @@ TEST(Traps, TheNumbersInTheDocumentsAreTheProfiles) {
 
 /// A gemm of eight GPUs with these rates.
 std::vector<std::string> failed_gemm(const std::function<double(int)>& rate) {
-  Said said;
-  said.types = "bf16";
+  BurnText burn;
+  burn.types = "bf16";
   for (int i = 0; i < 8; ++i) {
     const auto part = fmt::format("gpu{}", i);
-    said.lines += result("gemm.rate", part, rate(i), "TFLOP/s", R"({"type":"bf16"})");
-    said.lines += result("gemm.spread", part, 0.8, "%");
-    said.lines += result("gemm.errors", part, 0, "errors");
+    burn.lines += result("gemm.rate", part, rate(i), "TFLOP/s", R"({"type":"bf16"})");
+    burn.lines += result("gemm.spread", part, 0.8, "%");
+    burn.lines += result("gemm.errors", part, 0, "errors");
   }
-  const auto found = said.read();
+  const auto found = burn.read();
   return found ? not_met("gemm", *found) : std::vector{std::string{found.error().what}};
 }
 

@@ -128,7 +128,7 @@ TEST_F(ActionsTest, AnInterruptedWaitIsResumedWithTheTimeLeft) {
   ASSERT_EQ(first.wait().status, 3);
   mend();
 
-  // Without a word of its own: what was said with the run still holds.
+  // Without a word of its own: what was given with the run still holds.
   Child second{site.cupel({"resume", "1", "--json", "--recheck-interval", "1s"})};
   ASSERT_TRUE(second.wait_for("the machine answers again"));
   const auto ran = second.wait();

@@ -173,10 +173,11 @@ class Advice : public ::testing::Test {
       if (word == "FOLDER") word = (folder / word).string();
     words.insert(words.begin(), {"--state", (folder / "state").string()});
     const auto ran = run_forked_cupel(words);
-    const auto said = ran.out + ran.err;
-    const bool ended = ran.status >= 0 && ran.status <= 3 && said.find("Sanitizer") == said.npos;
-    EXPECT_TRUE(ended) << "cupel " << command << ": " << ran.status << ' ' << said;
-    const auto says = [&](const char* text) { return said.find(text) != said.npos; };
+    const auto output = ran.out + ran.err;
+    const bool ended =
+        ran.status >= 0 && ran.status <= 3 && output.find("Sanitizer") == output.npos;
+    EXPECT_TRUE(ended) << "cupel " << command << ": " << ran.status << ' ' << output;
+    const auto says = [&](const char* text) { return output.find(text) != output.npos; };
     return !says("Run with --help") && !says("there is no command") && !says("which nodes?") &&
            !says(" what? ") && !says("which command of ") && !says("' is not a number");
   }
@@ -220,22 +221,22 @@ TEST_F(Advice, NamesOnlyCommandsThatTheParserTakes) {
 }
 
 TEST_F(Advice, NamesTheWordThatTheParserDoesNotTake) {
-  const auto said = [](const std::string& command) {
+  const auto output = [](const std::string& command) {
     return run_forked_cupel(words_of(command)).err;
   };
 
   EXPECT_THAT(
-      said("bmc a01-n07 powr"),
+      output("bmc a01-n07 powr"),
       ::testing::HasSubstr("there is no command 'powr' of cupel bmc (did you mean 'power'?); "
                            "see cupel bmc --help"));
-  EXPECT_THAT(said("fabric"),
+  EXPECT_THAT(output("fabric"),
               ::testing::HasSubstr("cupel: which command of cupel fabric? plan, audit, "));
-  EXPECT_THAT(said("report twelve"), ::testing::HasSubstr("RUN: 'twelve' is not a number"));
+  EXPECT_THAT(output("report twelve"), ::testing::HasSubstr("RUN: 'twelve' is not a number"));
   EXPECT_EQ(run_forked_cupel(words_of("report twelve")).status, 2);
-  EXPECT_THAT(said("sensors a01-n07"), ::testing::HasSubstr("there is no command 'sensors'; see "
-                                                            "cupel bmc sensors --help"));
-  EXPECT_THAT(said("statsu"), ::testing::HasSubstr("there is no command 'statsu' (did you mean "
-                                                   "'status'?); see cupel --help"));
+  EXPECT_THAT(output("sensors a01-n07"), ::testing::HasSubstr("there is no command 'sensors'; see "
+                                                              "cupel bmc sensors --help"));
+  EXPECT_THAT(output("statsu"), ::testing::HasSubstr("there is no command 'statsu' (did you mean "
+                                                     "'status'?); see cupel --help"));
 }
 
 TEST_F(Advice, HelpAndTheVersionAreGivenByAWordToo) {
@@ -325,7 +326,7 @@ TEST_F(Advice, AnImportedDiskHasItsLoaderAndSaysWhetherABiosStartsIt) {
 }
 
 TEST_F(Advice, NodesStandInFrontOfAVerbOrBehindIt) {
-  const auto said = [&](const std::string& command) {
+  const auto output = [&](const std::string& command) {
     auto words = words_of(command);
     words.insert(words.begin(), {"--state", (folder / "state").string()});
     return run_forked_cupel(words).err;
@@ -343,7 +344,7 @@ TEST_F(Advice, NodesStandInFrontOfAVerbOrBehindIt) {
         {"settings a01-n07 plan", "settings plan a01-n07"},
         {"firmware a01-n07 check", "firmware check a01-n07"}}) {
     EXPECT_TRUE(is_taken(other)) << other;
-    EXPECT_EQ(said(other), said(usual)) << other;
+    EXPECT_EQ(output(other), output(usual)) << other;
   }
   EXPECT_FALSE(is_taken("bmc power on")) << "no nodes";
   EXPECT_FALSE(is_taken("bmc boot http http://10.0.0.1/x")) << "no nodes";

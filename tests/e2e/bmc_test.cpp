@@ -80,7 +80,7 @@ TEST_F(BmcTest, AResetOfTheMachineIsNoneOfItsBmc) {
   EXPECT_THAT(site.bmc(1).asked().resets, ElementsAre("ForceRestart"));
 }
 
-TEST_F(BmcTest, TurnsOffAtOnceWhereTold) {
+TEST_F(BmcTest, TurnsOffAtOnceOnRequest) {
   Site site{1, Site::Slurm::none};
 
   const auto off = site.run({"bmc", "s01-n01", "power", "off", "--force"});
@@ -99,7 +99,7 @@ TEST_F(BmcTest, ReadsTheBootOverrideWithoutTouchingIt) {
   EXPECT_THAT(site.bmc(1).asked().patches, IsEmpty());
 }
 
-TEST_F(BmcTest, RefusesAUrlThatNoBmcCanBeTold) {
+TEST_F(BmcTest, RefusesAUrlWithAnUnsupportedScheme) {
   Site site{1, Site::Slurm::none};
 
   const auto file = site.run({"bmc", "s01-n01", "boot", "cd", "file:///etc/passwd"});

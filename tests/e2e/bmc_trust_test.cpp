@@ -50,9 +50,9 @@ TEST_F(BmcTrust, AScanSendsThePasswordOnlyToCertificatesThatAreKnown) {
   EXPECT_EQ(impostor.asked().logins, 0);
   EXPECT_EQ(site->bmc(1).asked().logins, before + 1);
 
-  auto told_to = words;
-  told_to.emplace_back("--trust-unknown");
-  EXPECT_EQ(site->run(told_to).status, 0);
+  auto with_trust = words;
+  with_trust.emplace_back("--trust-unknown");
+  EXPECT_EQ(site->run(with_trust).status, 0);
   EXPECT_EQ(impostor.asked().logins, 1);
 }
 
@@ -76,7 +76,7 @@ TEST_F(BmcTrust, AnImpostorGetsNoPasswordWhereThePinWasImportedBefore) {
   EXPECT_EQ(site->bmc(1).asked().logins, 0);
 }
 
-TEST_F(BmcTrust, NobodyGetsAPasswordAtFirstSightWhereOnlyKnownCertificatesCount) {
+TEST_F(BmcTrust, SendsNoPasswordToAnUnknownCertificateInPinnedMode) {
   trust_known_only();
   const auto refused = site->run({"bmc", "s01-n01", "power"});
   const auto asked = site->bmc(1).asked().requests;
@@ -121,7 +121,7 @@ TEST_F(BmcTrust, WhatIsExportedIsImportedElsewhereAndReplacesOnlyOnAPersonsWord)
   EXPECT_EQ(replaced.out, "1 imported, 0 known already\n") << replaced.err;
 }
 
-TEST_F(BmcTrust, TheFirstRefusalOfAPasswordIsSaidInTheBmcsOwnWords) {
+TEST_F(BmcTrust, PrintsTheBmcsReasonForItsFirstRefusal) {
   site->password = "wrong";
 
   const auto refused = site->run({"bmc", "s01-n01", "inventory"});

@@ -50,7 +50,7 @@ TEST_F(ConsoleTest, LeavesTheTerminalAsItWasWhenItIsEndedBySignal) {
   EXPECT_TRUE(terminal.is_usual());
 }
 
-TEST_F(ConsoleTest, IsRecordedWhereTold) {
+TEST_F(ConsoleTest, IsRecordedOnRequest) {
   AtTerminal terminal{site.cupel({"bmc", "v01-n01", "console", "--record", "boot.log"})};
   ASSERT_TRUE(terminal.shows("ends, ~? helps")) << terminal.shown();
   boot();
@@ -81,9 +81,9 @@ TEST_F(ConsoleTest, OfARunIsInTheNodesEvidenceAndInEveryReport) {
   const auto files = json_lines(shown.out)[0].at("console").as_array();
   ASSERT_THAT(files, Not(IsEmpty()));
   const std::string file{files[0].at("file").as_string()};
-  const auto said = read_file(file, 1u << 20);
-  ASSERT_TRUE(said) << file;
-  EXPECT_THAT(*said, HasSubstr("GNU GRUB"));
+  const auto lines = read_file(file, 1u << 20);
+  ASSERT_TRUE(lines) << file;
+  EXPECT_THAT(*lines, HasSubstr("GNU GRUB"));
   EXPECT_THAT(text.out, AllOf(HasSubstr("console"), HasSubstr(file), HasSubstr("bytes")));
   EXPECT_THAT(json.out, HasSubstr(file));
   EXPECT_THAT(*read_file(site.file("run.html"), 1u << 20), HasSubstr("href=\"file://" + file));

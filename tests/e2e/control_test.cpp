@@ -144,7 +144,7 @@ TEST_F(ControlTest, SkipsAStepForAReasonThatIsRecorded) {
   EXPECT_THAT(text(*event, "why"), HasSubstr("its feed is not live yet"));
 }
 
-TEST_F(ControlTest, TellsWhoeverAskedWhatTheControllerAnswered) {
+TEST_F(ControlTest, PrintsTheControllersAnswerToACommand) {
   gated();
   auto run = begin("v01-n01");
   ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
@@ -164,7 +164,7 @@ TEST_F(ControlTest, TellsWhoeverAskedWhatTheControllerAnswered) {
   EXPECT_THAT(approved.out, HasSubstr("run 1: approve: accepted"));
 }
 
-TEST_F(ControlTest, SaysThatNobodyDrivesTheRunWhichACommandIsFor) {
+TEST_F(ControlTest, ReportsACommandForARunWithoutAController) {
   gated();
   auto run = begin("v01-n01");
   ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
@@ -329,7 +329,7 @@ class SettingsOfARun : public ControlTest {
   }
 };
 
-TEST_F(SettingsOfARun, ArePutBackWhereSomebodyCancelsIt) {
+TEST_F(SettingsOfARun, AreRestoredByACancellation) {
   Child run{begin_to_set()};
   wait_until_set();
 
@@ -340,7 +340,7 @@ TEST_F(SettingsOfARun, ArePutBackWhereSomebodyCancelsIt) {
   expect_put_back();
 }
 
-TEST_F(SettingsOfARun, StayWhereItIsStoppedAndAreSaidAndPutBackByACancelWithoutAController) {
+TEST_F(SettingsOfARun, StayAfterAStopAndAreRestoredByACancelWithoutAController) {
   Child run{begin_to_set()};
   wait_until_set();
   run.signal(SIGINT);

@@ -60,10 +60,10 @@ class RunningCupel {
   /// Reads its standard output until `word` was in it, or it ended.
   bool says(std::string_view word) {
     char piece[4096];
-    while (said_.find(word) == said_.npos) {
+    while (output_.find(word) == output_.npos) {
       const auto got = ::read(out_, piece, sizeof piece);
       if (got <= 0) return false;
-      said_.append(piece, static_cast<std::size_t>(got));
+      output_.append(piece, static_cast<std::size_t>(got));
     }
     return true;
   }
@@ -95,7 +95,7 @@ class RunningCupel {
  private:
   pid_t pid_ = -1;
   int out_ = -1;
-  std::string said_;
+  std::string output_;
 };
 
 }  // namespace cupel::e2e

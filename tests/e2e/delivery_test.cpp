@@ -112,17 +112,17 @@ class DeliveryTest : public ::testing::Test {
     EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, HasSubstr(R"("verdict":"pass")"));
     EXPECT_EQ(jobs().size(), 1);
-    const auto said = evidence();
-    EXPECT_EQ(times(said, R"({"kind":"watch")"), 1) << said;
-    EXPECT_EQ(times(said, R"({"kind":"summary")"), 1) << said;
-    EXPECT_THAT(said, HasSubstr(R"("complete":true)"));
+    const auto output = evidence();
+    EXPECT_EQ(times(output, R"({"kind":"watch")"), 1) << output;
+    EXPECT_EQ(times(output, R"({"kind":"summary")"), 1) << output;
+    EXPECT_THAT(output, HasSubstr(R"("complete":true)"));
     EXPECT_FALSE(fs::exists(jobs().back())) << "its folder is still there";
   }
 
   std::unique_ptr<Site> site{};
 };
 
-TEST_F(DeliveryTest, BringsTheProgramRunsItDetachedAndJudgesWhatItSaid) {
+TEST_F(DeliveryTest, BringsTheProgramRunsItDetachedAndJudgesItsOutput) {
   const auto ran = run();
 
   expect_whole(ran);

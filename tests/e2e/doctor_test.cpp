@@ -58,7 +58,7 @@ TEST_F(DoctorTest, FindsTheProgramsTheInventoryAndABmcThatAnswers) {
   EXPECT_THAT(examined.found("BMC of v01-n01"), HasSubstr("redfish"));
 }
 
-TEST_F(DoctorTest, NamesABmcThatDoesNotAnswerAndANameThatNobodyKnows) {
+TEST_F(DoctorTest, NamesABmcThatDoesNotAnswerAndAnUnknownName) {
   site.change_inventory("127.97.1.1", "no-such-bmc.invalid");
 
   const auto examined = examine();

@@ -116,8 +116,8 @@ TEST_F(EchoingBmcs, ShowNoSecretInAnyVerbOfBmc) {
     words.emplace_back("--json");
     const auto for_programs = run_afresh(words);
 
-    const auto said = reported.out + reported.err + for_programs.out + for_programs.err;
-    EXPECT_THAT(leaks_in(said), IsEmpty()) << fmt::format("{}", fmt::join(verb, " "));
+    const auto output = reported.out + reported.err + for_programs.out + for_programs.err;
+    EXPECT_THAT(leaks_in(output), IsEmpty()) << fmt::format("{}", fmt::join(verb, " "));
   }
 }
 
@@ -140,7 +140,8 @@ TEST_F(EchoingBmcs, LeaveNoSecretInJournalEvidenceAndReports) {
   const auto ran = site->run({"run", "look.yaml", "--nodes", "all"});
   const auto page = site->run({"report", "--html", "page.html"});
 
-  std::string said = ran.out + ran.err + page.out + page.err + contents(site->folder / "page.html");
+  std::string output =
+      ran.out + ran.err + page.out + page.err + contents(site->folder / "page.html");
   for (const auto& words : std::vector<std::vector<std::string>>{{"show", "s01-n01"},
                                                                  {"show", "s01-n02"},
                                                                  {"show", "s01-n03", "--json"},
@@ -148,10 +149,10 @@ TEST_F(EchoingBmcs, LeaveNoSecretInJournalEvidenceAndReports) {
                                                                  {"actions"},
                                                                  {"status", "--json"}}) {
     const auto reported = site->run(words);
-    said += reported.out + reported.err;
+    output += reported.out + reported.err;
   }
-  EXPECT_THAT(leaks_in(said), IsEmpty());
-  EXPECT_THAT(said, HasSubstr("(hidden)"));
+  EXPECT_THAT(leaks_in(output), IsEmpty());
+  EXPECT_THAT(output, HasSubstr("(hidden)"));
   for (const auto& file : std::filesystem::recursive_directory_iterator{site->folder / "state"}) {
     if (!file.is_regular_file()) continue;
     EXPECT_THAT(leaks_in(contents(file.path())), IsEmpty()) << file.path();

@@ -134,7 +134,8 @@ TEST_F(ExecTest, SaysEverythingInJson) {
 TEST_F(ExecTest, NeedsLittleMemoryForOutputWithoutLineEnds) {
   constexpr std::size_t kOfEachNode = 150'000'000;
   constexpr std::size_t kMost = 200u << 20;
-  // Under AddressSanitizer freed memory stays for a while: 256 MB of it if nothing else is said.
+  // Under AddressSanitizer freed memory stays for a while: 256 MB of it if nothing else is
+  // reported.
   const char* options = std::getenv("ASAN_OPTIONS");
   const std::string before = options ? options : "";
   ::setenv("ASAN_OPTIONS",

@@ -56,7 +56,7 @@ class LongFabricRunTest : public ::testing::Test {
         .out;
   }
 
-  /// What is said to exchange next, of the links that the run found slow.
+  /// What is reported to exchange next, of the links that the run found slow.
   std::string after_swap() const {
     const auto state = folder / "rack" / "state";
     return run({CUPEL_BINARY, "--state", state.string(), "fabric", "after-swap", "--inventory",

@@ -24,7 +24,7 @@ TEST(Hardening, IsMissedOneByOneInAProgramThatIsNot) {
     EXPECT_THAT(ran.err, HasSubstr(missing));
 }
 
-TEST(Hardening, ZeroesWhatNobodySet) {
+TEST(Hardening, ZeroesUnsetVariables) {
   EXPECT_EQ(run({HARDENED_SAMPLE}).out, "00000000\n");
   EXPECT_NE(run({BARE_SAMPLE}).out, "00000000\n") << "this test would see no difference";
 }

@@ -31,9 +31,9 @@ class HeadlessTest : public ::testing::Test {
   /// The last words of the detached run's command, as JSON.
   json::object detached(const std::vector<std::string>& words) {
     const auto ran = site.run(words);
-    const auto said = json_lines(ran.out);
+    const auto lines = json_lines(ran.out);
     EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
-    return said.empty() ? json::object{} : said.back();
+    return lines.empty() ? json::object{} : lines.back();
   }
   engine::RunPhase phase(engine::RunId run) {
     return store::Store::open(site.file("state")).value()->run(run).value().phase;
@@ -143,16 +143,16 @@ TEST_F(HeadlessTest, SaysWhereItsOutputCouldNotBeWritten) {
   EXPECT_EQ(left.err, "") << "a reader that leaves is no error";
 }
 
-TEST_F(HeadlessTest, WrongWordsAreSaidInJsonWhereJsonIsAskedFor) {
+TEST_F(HeadlessTest, ReportsWrongArgumentsInJsonOnRequest) {
   for (const auto& words : std::vector<std::vector<std::string>>{
            {"status", "--nope", "--json"}, {"statsu", "--json"}, {"run", "--json"}}) {
     const auto ran = site.run(words);
 
     EXPECT_EQ(ran.status, 2);
-    const auto said = json_lines(ran.out);
-    ASSERT_EQ(said.size(), 1u) << ran.out;
-    EXPECT_EQ(said[0].at("code"), "invalid");
-    EXPECT_NE(said[0].at("error"), "");
+    const auto lines = json_lines(ran.out);
+    ASSERT_EQ(lines.size(), 1u) << ran.out;
+    EXPECT_EQ(lines[0].at("code"), "invalid");
+    EXPECT_NE(lines[0].at("error"), "");
   }
 }
 

@@ -46,7 +46,7 @@ class NeedsTest : public ::testing::Test {
   static std::string nothing(const Site& site) { return (site.folder / "nothing").string(); }
 };
 
-TEST_F(NeedsTest, AreToldByThePlanForEachStage) {
+TEST_F(NeedsTest, AreListedByThePlanForEachStage) {
   const auto site = site_of(1);
 
   const auto text = site->run({"plan", "needy.yaml"});
@@ -62,7 +62,7 @@ TEST_F(NeedsTest, AreToldByThePlanForEachStage) {
   EXPECT_THAT(without.err, HasSubstr("`cupel run` will be refused"));
 }
 
-TEST_F(NeedsTest, AreToldToProgramsTheSame) {
+TEST_F(NeedsTest, AreTheSameInJson) {
   const auto site = site_of(1);
 
   const auto ran = site->run({"--programs", nothing(*site), "plan", "facts.yaml", "--json"});
@@ -103,7 +103,7 @@ TEST_F(NeedsTest, EndANodeThatLacksAToolBeforeAnythingBurnsThere) {
   EXPECT_THAT(shown.out, Not(HasSubstr("stress.failures")));
 }
 
-TEST_F(NeedsTest, AreSaidOfAllNodesWhileTheFirstIsStillTheCanary) {
+TEST_F(NeedsTest, AreReportedForAllNodesDuringTheCanary) {
   const auto site = site_of(2);
   Child child{site->cupel({"run", "needy.yaml"})};
 

@@ -64,7 +64,7 @@ class OwnershipTest : public ::testing::Test {
   fs::path folder;
 };
 
-TEST_F(OwnershipTest, ObeysAnInventoryThatNobodyElseCanWrite) {
+TEST_F(OwnershipTest, AcceptsAnInventoryThatNoOtherUserCanWrite) {
   EXPECT_EQ(cupel({"inventory", "check", path("inventory.yaml")}).exit_status, 0);
   contact();
   EXPECT_TRUE(fs::exists(path("obeyed")));

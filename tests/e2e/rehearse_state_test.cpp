@@ -171,7 +171,7 @@ TEST(AdvisedIn, NamesTheStateFolderOfEachCommandAndOfNoOtherWord) {
   program.subcommands = {{"bmc", ""}, {"run", ""}, {"store", ""}};
   cli::Context context{.state = "/r/state", .state_chosen = true, .program = &program};
 
-  for (const auto& [text, wanted] : std::map<std::string, std::string>{
+  for (const auto& [text, expected] : std::map<std::string, std::string>{
            {"cupel bmc NODE log; then: `cupel run fabric`",
             "cupel --state /r/state bmc NODE log; then: `cupel --state /r/state run fabric`"},
            {"(cupel store verify)", "(cupel --state /r/state store verify)"},
@@ -179,7 +179,7 @@ TEST(AdvisedIn, NamesTheStateFolderOfEachCommandAndOfNoOtherWord) {
            {"/var/lib/cupel bmc, xcupel run", "/var/lib/cupel bmc, xcupel run"},
            {"cupel --state /other store verify", "cupel --state /other store verify"},
            {"", ""}})
-    EXPECT_EQ(cli::advised_in(context, text), wanted);
+    EXPECT_EQ(cli::advised_in(context, text), expected);
   context.state_chosen = false;
   EXPECT_EQ(cli::advised_in(context, "cupel bmc"), "cupel bmc") << "commands find it";
 }

@@ -419,7 +419,7 @@ TEST_F(RehearseTest, TellsTheSameStoryForTheSameSeed) {
 
 class RackServe : public RehearseTest {};
 
-TEST_F(RackServe, LeavesARackStandingForOtherClientsAndEndsWhenItIsTold) {
+TEST_F(RackServe, KeepsARackForOtherClientsUntilItIsStopped) {
   CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/ipmitool"), "ipmitool is not there");
   CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/curl"), "curl is not there");
   Child child{

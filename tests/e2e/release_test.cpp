@@ -207,7 +207,7 @@ TEST_F(Release, HasTheVersionOfTheProgram) {
   EXPECT_EQ(run({CUPEL_BINARY, "--version"}).out, "cupel " + version() + "\n");
 }
 
-TEST(Versions, AreSaidOnceAndPagesNameNoOther) {
+TEST(Versions, AreWrittenInOnePlace) {
   const auto found =
       run({"/bin/sh", "-ec",
            "cd " SOURCE_DIR "; sed -n 's/^project(cupel VERSION \\([0-9.]*\\) .*/cupel \\1/p' "

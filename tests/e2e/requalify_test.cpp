@@ -183,7 +183,7 @@ TEST_F(RequalifyTest, SaysAfterEachSwapWhetherTheFaultWentWithThePart) {
   EXPECT_THAT(gone.out, HasSubstr("gpu4 (now gpu3): gpu.remap.failed fails nowhere any more"));
 }
 
-TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRefusesAnotherMachineUnlessThatIsSaid) {
+TEST_F(RequalifyTest, PlansFromTheStoreAndRefusesAnotherMachineUnlessRequested) {
   const auto unseen = site.run({"requalify", "v01-n01", "--plan"});
   const auto reported =
       site.run({"requalify", "v01-n01", "--plan", "--replaced", "dimm A7", "--json"});

@@ -84,8 +84,8 @@ class SanitizeRun : public ::testing::Test {
     const auto checked =
         site->run({"verify", std::string{kNode} + ".certificate", "--key", "site.pub", "--json"});
     EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
-    const auto said = json_lines(checked.out);
-    return said.size() == 1 ? said[0].at("nodes").at(0).as_object() : json::object{};
+    const auto lines = json_lines(checked.out);
+    return lines.size() == 1 ? lines[0].at("nodes").at(0).as_object() : json::object{};
   }
   /// By serial number: "erased, Purge, nvme sanitize --sanact=4".
   static std::map<std::string, std::string> media_in(const json::object& node) {

@@ -39,7 +39,7 @@ steps:
   - step: verdict
 )";
 
-struct Told {
+struct ServeReply {
   int status = 0;
   json::value body{};
 };
@@ -63,7 +63,8 @@ class ServeTest : public ::testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     return site.cupel(words);
   }
-  Told ask(const std::string& method, const std::string& target, const std::string& body = {}) {
+  ServeReply ask(const std::string& method, const std::string& target,
+                 const std::string& body = {}) {
     asio::io_context io;
     asio::local::stream_protocol::socket socket{io};
     socket.connect({site.file("s")});
@@ -77,7 +78,7 @@ class ServeTest : public ::testing::Test {
     boost::system::error_code ended;
     asio::read(socket, read, ended);
     const std::string all{asio::buffers_begin(read.data()), asio::buffers_end(read.data())};
-    Told reported;
+    ServeReply reported;
     if (all.size() > 12) reported.status = std::atoi(all.c_str() + 9);
     const auto begin = all.find("\r\n\r\n");
     if (begin != all.npos)
@@ -102,7 +103,7 @@ class ServeTest : public ::testing::Test {
     EXPECT_THAT(read, HasSubstr(text));
     return read;
   }
-  Told start() {
+  ServeReply start() {
     return ask(
         "POST", "/api/v1/runs",
         R"({"playbook":"waiting","nodes":"v01-n01","consoles":false,"wait_for_repair_s":0})");
@@ -366,7 +367,7 @@ class EitherWay : public ServeTest, public ::testing::WithParamInterface<Way> {
   }
   Ran either(std::vector<std::string> arguments) const { return run(words(std::move(arguments))); }
   /// The controller writes its status once a second, behind what happened.
-  Ran until_told(const std::vector<std::string>& arguments, const std::string& text) const {
+  Ran until_reported(const std::vector<std::string>& arguments, const std::string& text) const {
     const auto enough = Deadline::in(std::chrono::minutes{1});
     auto ran = either(arguments);
     while (!ran.out.contains(text) && !enough.passed()) ran = either(arguments);
@@ -393,7 +394,7 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   const auto unknown_node = either({"retry", "1", "v01-n09"});
   const auto unpaused = either({"unpause", "1"});
   stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
-  const auto status = until_told({"status"}, "wait for approval");
+  const auto status = until_reported({"status"}, "wait for approval");
   const auto to_do = either({"actions"});
   const auto retried = either({"retry", "1", "v01-n01"});
   const auto skipped = either({"skip", "1", "v01-n01", "power-on", "--reason", "on order"});

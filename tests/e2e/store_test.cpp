@@ -209,7 +209,7 @@ TEST_F(StoreMigrateTest, MovesAStoreToAServerAndBack) {
 
 TEST_F(StoreMigrateTest, SaysWhatIsWrongAndTouchesNothing) {
   ASSERT_TRUE(open()->begin_run(run_on({"n1"})));
-  for (const auto& [words, said] :
+  for (const auto& [words, output] :
        {std::pair{std::vector<std::string>{}, "name --to, or --give-up"},
         {{"--to", "mysql://db/x"}, "postgresql://USER@HOST/DATABASE"},
         {{"--to", "postgresql://ada:hunter2@db/x"}, "seen by every user"},
@@ -222,7 +222,7 @@ TEST_F(StoreMigrateTest, SaysWhatIsWrongAndTouchesNothing) {
     const auto ran = cupel(line);
 
     EXPECT_EQ(ran.exit_status, 2);
-    EXPECT_THAT(ran.error, AllOf(HasSubstr(said), ::testing::Not(HasSubstr("hunter2"))));
+    EXPECT_THAT(ran.error, AllOf(HasSubstr(output), ::testing::Not(HasSubstr("hunter2"))));
   }
   EXPECT_TRUE(open()->run(1));
   const auto served = cupel({"serve", "--store", "postgresql:///x?host=/run/postgresql"});

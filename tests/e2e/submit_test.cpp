@@ -1,5 +1,5 @@
-// Several runs on one state folder: whoever came first drives them all, as each of them was told,
-// and says so.
+// Several runs on one state folder: whoever came first drives them all, as each of them was
+// reported, and says so.
 #include "base/file.h"
 #include "tests/e2e/rack_site.h"
 
@@ -43,7 +43,7 @@ TEST_F(SubmitTest, ASecondRunIsHandedToTheControllerThatLives) {
   EXPECT_EQ(first.wait().status, 0);
 }
 
-TEST_F(SubmitTest, WhoeverDrivesTheRunTellsTheProgramThatItsSubmitterNamed) {
+TEST_F(SubmitTest, RunsTheSubmittersNotifyProgramInAnyController) {
   auto first = begin("v01-n01");
   ASSERT_TRUE(first.wait_for("\"step-ended\""));
 
@@ -74,14 +74,14 @@ TEST_F(SubmitTest, ARunThatStoppedIsTakenUpByTheControllerThatLives) {
   ASSERT_TRUE(resumed.wait_for("run 1 was submitted"));
   ASSERT_TRUE(resumed.wait_for("run resumed"));
   Child again{site.cupel({"resume", "1"})};
-  const bool said = again.wait_for("run 1 is at work already");
+  const bool reported = again.wait_for("run 1 is at work already");
   ASSERT_EQ(site.run({"approve", "1"}).status, 0);
   const auto ran = resumed.wait();
   const auto ran_again = again.wait();
   ASSERT_EQ(site.run({"approve", "2"}).status, 0);
 
   EXPECT_THAT(before.out, HasSubstr("interrupted"));
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(reported);
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_EQ(ran_again.status, 0) << ran_again.out << ran_again.err;
   EXPECT_EQ(second.wait().status, 0);
@@ -95,12 +95,12 @@ TEST_F(SubmitTest, AControllerSaysForWhomItStaysWhenItsOwnRunIsOver) {
   ASSERT_TRUE(second.wait_for("bmc-facts done"));
 
   ASSERT_EQ(site.run({"approve", "1"}).status, 0);
-  const bool said = first.wait_for("run 1 is over; this process also drives");
+  const bool reported = first.wait_for("run 1 is over; this process also drives");
   second.signal(SIGINT);
   const auto left = second.wait();
   ASSERT_EQ(site.run({"cancel", "2"}).status, 0);
 
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(reported);
   EXPECT_EQ(left.status, 3);
   EXPECT_THAT(left.err, HasSubstr("run 2 goes on without this terminal"));
   EXPECT_EQ(first.wait().status, 0);

@@ -113,7 +113,7 @@ TEST(TestScript, RefusesABuildThatHasGrown) {
   EXPECT_EQ(same.status, 0) << same.err;
 }
 
-// A repository in place of the tree, with one commit; what is proven is said in it.
+// A repository in place of the tree, with one commit; what is proven is reported in it.
 constexpr const char* kRepository =
     "git init -q $root; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a "
     "GIT_COMMITTER_EMAIL=a; commit() { git -C $root add $1 && git -C $root commit -qm x; }; "
@@ -185,7 +185,7 @@ TEST(TestScript, BeginsWithTheTestsThatTakeMinutes) {
   }
 }
 
-TEST(TestScript, WatchesFramesOfFunctionsThatHaveReturnedWhereItIsTold) {
+TEST(TestScript, DetectsUseAfterReturnOnRequest) {
   const OneTest test{"exit 0"};
 
   const auto ran = test.parts("asan_options 0; asan_options 1");

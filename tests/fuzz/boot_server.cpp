@@ -106,7 +106,7 @@ void read_identity(std::string_view text) {
 }
 
 void read_files(std::string_view text) {
-  if (const auto range = images::wanted_range(text, 1000);
+  if (const auto range = images::requested_range(text, 1000);
       range.answer == images::RangeAnswer::part)
     must(range.bytes.size > 0 && range.bytes.first + range.bytes.size <= 1000);
   if (const auto section = command_line_section(text, text.size()))

@@ -365,7 +365,7 @@ TEST(AssetList, IsRefusedWhereNoRowIsLeftOrItsHeaderIsWrong) {
               HasSubstr("the header has no column Kind"));
 }
 
-TEST(AssetList, TakesTheNamesThatItsColumnsAreSaidToHave) {
+TEST(AssetList, UsesTheGivenColumnNames) {
   const auto [columns, fault] = asset_column_names("Serial=SN-Nr, Node = Standort,part_number=Art");
   ASSERT_EQ(fault, "");
   std::vector<Problem> problems;
@@ -383,7 +383,7 @@ TEST(AssetList, TakesTheNamesThatItsColumnsAreSaidToHave) {
     EXPECT_THAT(asset_column_names(bad).second, HasSubstr("is not COLUMN=NAME")) << bad;
 }
 
-TEST(AssetList, RefusesWhatStandsForASerialNumberThatNobodyWrote) {
+TEST(AssetList, RefusesAPlaceholderSerialNumber) {
   for (const auto* serial : {"NA", "n/a", "Default string", "0123456789", "To be filled by O.E.M.",
                              "00000000", "xxxxxxxx", "0x00000000", "System Serial Number"})
     EXPECT_THAT(faults_in(std::string{"Serial,Kind\n"} + serial + ",gpu\n"),

@@ -268,7 +268,7 @@ TEST(Audit, NamesTheDimmThatOneRowHasAndTheOtherLacks) {
   EXPECT_EQ(findings[0].part, "dimm A3");
 }
 
-TEST(Audit, BlamesWhatItsBmcCallsSickAndNobodyElse) {
+TEST(Audit, FailsOnlyThePartsThatTheBmcCallsCritical) {
   const std::vector<Part> parts{of_bmc(PartKind::psu, "psu4", "Critical"),
                                 of_bmc(PartKind::fan, "fan3", "Warning"),
                                 of_bmc(PartKind::fan, "fan4"), of_bmc(PartKind::fan, "fan5", "")};
@@ -297,13 +297,13 @@ TEST(Audit, BlamesADriveThatTheKernelHasGivenUp) {
 }
 
 TEST(Audit, KnowsAMachineThatCallsItselfOtherwise) {
-  const Wanted wanted{.names = {"a01-n03", "gpu-003"}};
+  const ExpectedNode expected{.names = {"a01-n03", "gpu-003"}};
 
-  EXPECT_THAT(audit({}, wanted, {{}, {}, {}, {{"node.hostname", "A01-N03.cluster.local"}}}),
+  EXPECT_THAT(audit({}, expected, {{}, {}, {}, {{"node.hostname", "A01-N03.cluster.local"}}}),
               IsEmpty());
-  EXPECT_THAT(audit({}, wanted, {{}, {}, {}, {{"node.hostname", "gpu-003"}}}), IsEmpty());
-  EXPECT_THAT(audit({}, wanted, {}), IsEmpty());
-  const auto findings = audit({}, wanted, {{}, {}, {}, {{"node.hostname", "localhost"}}});
+  EXPECT_THAT(audit({}, expected, {{}, {}, {}, {{"node.hostname", "gpu-003"}}}), IsEmpty());
+  EXPECT_THAT(audit({}, expected, {}), IsEmpty());
+  const auto findings = audit({}, expected, {{}, {}, {}, {{"node.hostname", "localhost"}}});
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].finding, Finding::wrong_name);
   EXPECT_EQ(findings[0].observed, "localhost");

@@ -25,9 +25,9 @@ nodes:
                          "site.yaml", "/nowhere");
 }
 
-TEST(BmcAccess, AsksNothingByIpmiUnlessTold) {
-  for (const auto* said : {"", ", ipmi: false"}) {
-    const auto result = loaded(said);
+TEST(BmcAccess, UsesNoIpmiByDefault) {
+  for (const auto* options : {"", ", ipmi: false"}) {
+    const auto result = loaded(options);
 
     ASSERT_TRUE(result.inventory) << to_string(result.problems);
     EXPECT_FALSE(result.inventory->nodes[0].bmc.ipmi);
@@ -35,7 +35,7 @@ TEST(BmcAccess, AsksNothingByIpmiUnlessTold) {
   }
 }
 
-TEST(BmcAccess, IpmiGoesToTheBmcsOwnHostUnlessToldOtherwise) {
+TEST(BmcAccess, SendsIpmiToTheBmcsHostByDefault) {
   const auto result = loaded(", ipmi: true");
 
   ASSERT_TRUE(result.inventory) << to_string(result.problems);

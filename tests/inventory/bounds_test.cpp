@@ -120,7 +120,7 @@ TEST(LoadInventory, RefusesMoreRacksAndBreakersThanASiteHas) {
               HasSubstr("site.yaml:5:16: more than 200000 racks, rooms, PDUs and breakers"));
 }
 
-TEST(LoadInventory, StopsReadingWhereNobodyReadsTheErrors) {
+TEST(LoadInventory, StopsAfterTheLimitOfErrors) {
   std::string text = "site: lab\nnodes:\n";
   for (int i = 0; i < 50'000; ++i) text += "- {}\n";
 

@@ -95,7 +95,7 @@ TEST(Forwarding, UsesNeitherOfTwoTablesThatDiffer) {
   EXPECT_THAT(tables->doubts(), Contains(HasSubstr("two tables that differ")));
 }
 
-TEST(Forwarding, TellsTwoHcasOfOneNameApartFromNobody) {
+TEST(Forwarding, DoesNotDistinguishTwoHcasOfOneName) {
   std::string twice = kDumpFts;
   twice.replace(twice.find("'n01 mlx5_0'"), 12, "'n17 mlx5_0'");
 

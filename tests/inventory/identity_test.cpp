@@ -36,7 +36,7 @@ TEST(MachineNames, KnowAMachineInAnyCaseAndWithItsDomain) {
   EXPECT_EQ(names.known("new"), "new");
 }
 
-TEST(NoSerial, IsWhatStandsWhereNobodyWroteOne) {
+TEST(NoSerial, MatchesPlaceholderTexts) {
   for (const auto* text :
        {"", " ", "NA", "N/A", "Default string", "0123456789", "123456789", "1234567890",
         "To Be Filled By O.E.M.", "To be filled by OEM", "None", "00000000", "........", "XXXXXXXX",

@@ -25,11 +25,12 @@ ImageManifest manifest_of(const std::string& entries) {
   return manifest ? *manifest : ImageManifest{};
 }
 
-const WantedImage kWanted{"NVIDIA", "DGXH100", "bmc", "24.09.17", kOne};
+const RequestedImage kRequestedImage{"NVIDIA", "DGXH100", "bmc", "24.09.17", kOne};
 
-std::string refusal(const ImageManifest& manifest, const WantedImage& wanted = kWanted,
+std::string refusal(const ImageManifest& manifest,
+                    const RequestedImage& requested = kRequestedImage,
                     std::chrono::sys_seconds now = kNow) {
-  const auto allowed = allowed_image(manifest, wanted, now);
+  const auto allowed = allowed_image(manifest, requested, now);
   if (allowed) return "";
   EXPECT_EQ(allowed.error().code, Code::kUntrusted);
   return allowed.error().what;
@@ -89,7 +90,7 @@ TEST(ImageManifest, RefusesWhatIsNoManifest) {
 TEST(AllowedImage, IsListedForTheMachineInItsVersion) {
   const auto manifest = manifest_of(entry("24.09.16", kOther) + entry("24.9.17", kOne));
 
-  const auto allowed = allowed_image(manifest, kWanted, kNow);
+  const auto allowed = allowed_image(manifest, kRequestedImage, kNow);
 
   ASSERT_TRUE(allowed) << allowed.error().what;
   EXPECT_EQ(allowed->where.line, 3);
@@ -103,7 +104,8 @@ TEST(AllowedImage, IsRefusedWhereItIsNotListed) {
 
 TEST(AllowedImage, IsRefusedForAnotherMachineComponentOrVersion) {
   const auto manifest = manifest_of(entry("24.09.17", kOne));
-  auto model = kWanted, vendor = kWanted, unknown = kWanted, component = kWanted, version = kWanted;
+  auto model = kRequestedImage, vendor = kRequestedImage, unknown = kRequestedImage,
+       component = kRequestedImage, version = kRequestedImage;
   model.model = "DGXH200";
   vendor.vendor = "Supermicro";
   unknown.model.clear();
@@ -123,8 +125,8 @@ TEST(AllowedImage, IsRefusedFromTheDayOnWhichItExpires) {
   const auto manifest = manifest_of(entry("24.09.17", kOne));
   const std::chrono::sys_seconds day = std::chrono::sys_days{2027y / 11 / 1};
 
-  EXPECT_EQ(refusal(manifest, kWanted, day - 1s), "");
-  EXPECT_THAT(refusal(manifest, kWanted, day), HasSubstr("expired on 2027-11-01"));
+  EXPECT_EQ(refusal(manifest, kRequestedImage, day - 1s), "");
+  EXPECT_THAT(refusal(manifest, kRequestedImage, day), HasSubstr("expired on 2027-11-01"));
 }
 
 TEST(AllowedImage, IsRefusedBelowTheFloorOfAnyEntryOfItsComponent) {
@@ -152,10 +154,10 @@ auto site_with(const std::string& firmware) {
 TEST(ListedImage, IsFoundByItsVersionAloneAndNamesItsFile) {
   const auto manifest = manifest_of(entry("24.9.17", kOne, ", file: old.fwpkg") +
                                     entry("24.10.01", kOther, ", file: new.fwpkg"));
-  auto wanted = kWanted;
-  wanted.sha256.clear();
+  auto requested = kRequestedImage;
+  requested.sha256.clear();
 
-  const auto listed = listed_image(manifest, wanted, kNow);
+  const auto listed = listed_image(manifest, requested, kNow);
 
   ASSERT_TRUE(listed) << listed.error().what;
   EXPECT_EQ(listed->file, "old.fwpkg");
@@ -165,10 +167,10 @@ TEST(ListedImage, IsFoundByItsVersionAloneAndNamesItsFile) {
 TEST(ListedImage, IsRefusedWhereItIsNotOneExpiredForAnotherMachineOrBelowTheFloor) {
   const auto refusal_of = [](const std::string& entries, std::chrono::sys_seconds now = kNow,
                              std::string model = "DGXH100") {
-    auto wanted = kWanted;
-    wanted.sha256.clear();
-    wanted.model = std::move(model);
-    const auto listed = listed_image(manifest_of(entries), wanted, now);
+    auto requested = kRequestedImage;
+    requested.sha256.clear();
+    requested.model = std::move(model);
+    const auto listed = listed_image(manifest_of(entries), requested, now);
     if (!listed) EXPECT_EQ(listed.error().code, Code::kUntrusted);
     return listed ? std::string{} : listed.error().what;
   };

@@ -111,7 +111,7 @@ TEST(LoadInventory, KnowsTheOutletsOfEachFeedAndWhereTheirPduIs) {
   EXPECT_EQ(pdu->password, (SecretRef{SecretRef::Kind::env, "PDU"}));
 }
 
-TEST(LoadInventory, RefusesOutletsThatNobodyCouldSwitchOrThatAreAnothers) {
+TEST(LoadInventory, RefusesUnknownOrSharedOutlets) {
   std::string text{kSwitched};
   text.replace(text.find("        redfish:"), text.find("nodes:") - text.find("        redfish:"),
                "");

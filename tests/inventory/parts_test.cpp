@@ -13,7 +13,7 @@ TEST(SamePci, KnowsOnePlaceHoweverItIsWritten) {
   EXPECT_TRUE(same_pci("0008:01:00.0", "00000008:01:00.0"));
 }
 
-TEST(SamePci, TellsDomainsApartWhereBothAreTold) {
+TEST(SamePci, DistinguishesDomainsWhereBothAreReported) {
   EXPECT_FALSE(same_pci("0008:01:00.0", "0009:01:00.0"));
   EXPECT_FALSE(same_pci("0000:1b:00.0", "0000:1c:00.0"));
   EXPECT_FALSE(same_pci("0000:1b:00.0", ""));

@@ -69,7 +69,7 @@ TEST(RackAudit, NamesEachOfThreeTraysThatWentRoundAsMoved) {
   EXPECT_THAT(kinds(audit_rack(trays)), ElementsAre(Kind::moved, Kind::moved, Kind::moved));
 }
 
-TEST(RackAudit, NamesATrayOfAnotherRackAndComparesItsSlotWithNobodys) {
+TEST(RackAudit, NamesATrayOfAnotherRackWithoutComparingItsSlot) {
   auto trays = rack(18);
   trays[6] = tray(7, 3, 7, "1800000000002");
 
@@ -80,7 +80,7 @@ TEST(RackAudit, NamesATrayOfAnotherRackAndComparesItsSlotWithNobodys) {
                                           "chassis 1800000000002, most trays report"));
 }
 
-TEST(RackAudit, CallsNobodyForeignWhereNoRackHasMostOfTheTrays) {
+TEST(RackAudit, NamesNoForeignTrayWithoutAMajority) {
   auto trays = rack(4);
   trays[0] = tray(1, 1, 1, "1800000000002");
   trays[1] = tray(2, 2, 2, "1800000000002");

@@ -27,7 +27,7 @@ Loaded load(const std::string& boot, const std::string& of_nodes = "") {
   return parse_inventory("site: s\n" + boot + std::string{kNodes} + of_nodes, "i.yaml", "/tmp");
 }
 
-std::vector<std::string> said(const std::vector<Problem>& problems) {
+std::vector<std::string> problem_texts(const std::vector<Problem>& problems) {
   std::vector<std::string> lines;
   for (const auto& problem : problems)
     lines.push_back(to_string(problem.where) + ": " + problem.what);
@@ -46,7 +46,7 @@ TEST(BootOfASite, IsReadWithItsDhcpItsWaysAndItsRates) {
       "  gateway: 10.0.2.254\n"
       "  dns: [10.0.0.2]\n");
 
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   const auto& boot = *loaded.inventory->boot;
   EXPECT_EQ(boot.host, "10.0.0.1");
   EXPECT_EQ(boot.port, 8081);
@@ -64,7 +64,7 @@ TEST(BootOfASite, NamesTheMirrorOfARack) {
       "  mirrors: [{rack: a01, url: \"http://10.1.0.2:8080/images/\"}]\n"
       "racks: [{name: a01, units: 42}]\n");
 
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   EXPECT_EQ(loaded.inventory->boot->mirror_of("a01"), "http://10.1.0.2:8080/images");
   EXPECT_EQ(loaded.inventory->boot->mirror_of("a02"), "");
 }
@@ -79,7 +79,7 @@ TEST(BootOfASite, AMirrorIsOneOfARackAndAPlainUrl) {
       "    - {rack: b01, url: \"http://10.1.0.2/images?x\"}\n"
       "racks: [{name: a01, units: 42}]\n");
 
-  EXPECT_THAT(said(loaded.problems),
+  EXPECT_THAT(problem_texts(loaded.problems),
               ::testing::UnorderedElementsAre(
                   HasSubstr("i.yaml:5:24: url of a mirror"), HasSubstr("i.yaml:6:24: url of a"),
                   HasSubstr("i.yaml:7:24: url of a"), HasSubstr("'a01' has two mirrors"),
@@ -90,7 +90,7 @@ TEST(BootOfASite, FullDhcpWithoutARangeIsForNodesWithAnAddress) {
   const auto loaded =
       load("boot: {serve: \"10.0.0.1:8081\", dhcp: {mode: full, interface: eth1}}\n");
 
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   EXPECT_EQ(loaded.inventory->boot->dhcp, (BootDhcp{DhcpMode::full, "eth1", "", ""}));
 }
 
@@ -101,14 +101,15 @@ TEST(BootOfASite, ARangeIsTwoAddressesInOrder) {
                  "boot: {serve: \"10.0.0.1:8081\", dhcp: {mode: full, interface: eth1, range: "} +
              range + "}}\n");
 
-    EXPECT_THAT(said(loaded.problems), ElementsAre(HasSubstr("range is two IPv4 addresses")));
+    EXPECT_THAT(problem_texts(loaded.problems),
+                ElementsAre(HasSubstr("range is two IPv4 addresses")));
   }
 }
 
 TEST(BootOfASite, IsNothingWhereTheInventoryHasNone) {
   const auto loaded = load("");
 
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   EXPECT_FALSE(loaded.inventory->boot);
   EXPECT_EQ(loaded.inventory->nodes[0].boot, NodeBoot{});
 }
@@ -125,7 +126,7 @@ TEST(BootOfASite, ReportsEveryMistakeWithItsPlace) {
       "  imges: x\n");
 
   EXPECT_THAT(
-      said(loaded.problems),
+      problem_texts(loaded.problems),
       ::testing::UnorderedElementsAre(
           "i.yaml:3:10: serve must be an address of this machine with a port: 10.0.0.1:8081",
           "i.yaml:4:9: dhcp needs interface: the one of this machine that the nodes are behind",
@@ -142,8 +143,9 @@ TEST(BootOfASite, CallsNoListOfWaysEmptyThatNamesAWrongOne) {
   const auto wrong = load("boot: {serve: \"10.0.0.1:8081\", ways: [htp]}\n");
   const auto empty = load("boot: {serve: \"10.0.0.1:8081\", ways: []}\n");
 
-  EXPECT_THAT(said(wrong.problems), ElementsAre(HasSubstr("not 'htp'")));
-  EXPECT_THAT(said(empty.problems), ElementsAre(HasSubstr("ways is empty: name at least one")));
+  EXPECT_THAT(problem_texts(wrong.problems), ElementsAre(HasSubstr("not 'htp'")));
+  EXPECT_THAT(problem_texts(empty.problems),
+              ElementsAre(HasSubstr("ways is empty: name at least one")));
 }
 
 TEST(BootOfNodes, IsOneForEachAndTheFirstMacIsTheOneThatBoots) {
@@ -154,7 +156,7 @@ TEST(BootOfNodes, IsOneForEachAndTheFirstMacIsTheOneThatBoots) {
                            "      address: \"10.0.2.[11-12]/24\"\n"
                            "      disk: [S4YNNE0N800001, S4YNNE0N800002]\n");
 
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   const auto& nodes = loaded.inventory->nodes;
   EXPECT_EQ(
       nodes[0].boot,
@@ -167,16 +169,17 @@ TEST(BootOfNodes, HaveTheWwnsOfTheirDisksInOneForm) {
                            "    boot: {disk_wwn: [\"0x5000CCA27A1B2C3D\", "
                            "eui.0025385b21404321]}\n");
 
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   EXPECT_EQ(loaded.inventory->nodes[0].boot.disk_wwn, "5000cca27a1b2c3d");
   EXPECT_EQ(loaded.inventory->nodes[1].boot.disk_wwn, "0025385b21404321");
 
   const auto wrong = load("", "    boot: {disk_wwn: [\"0x5000\", \"0x5000\"]}\n");
-  EXPECT_THAT(said(wrong.problems), ::testing::Each(HasSubstr("'0x5000' is not a disk's WWN")));
+  EXPECT_THAT(problem_texts(wrong.problems),
+              ::testing::Each(HasSubstr("'0x5000' is not a disk's WWN")));
   EXPECT_FALSE(wrong.problems.empty());
   const auto same =
       load("", "    boot: {disk_wwn: [\"0x5000cca27a1b2c3d\", naa.5000CCA27A1B2C3D]}\n");
-  EXPECT_THAT(said(same.problems), ElementsAre(HasSubstr("is already that of 'n1'")));
+  EXPECT_THAT(problem_texts(same.problems), ElementsAre(HasSubstr("is already that of 'n1'")));
 }
 
 TEST(BootOfNodes, RefusesOneMacOrOneDiskForTwoNodes) {
@@ -184,7 +187,7 @@ TEST(BootOfNodes, RefusesOneMacOrOneDiskForTwoNodes) {
                            "    boot: {macs: [\"52:54:00:00:00:01\", \"52:54:00:00:00:01\"], "
                            "disk: [A, A]}\n");
 
-  EXPECT_THAT(said(loaded.problems),
+  EXPECT_THAT(problem_texts(loaded.problems),
               ElementsAre(HasSubstr("boot MAC 52:54:00:00:00:01 of node 'n2' is already that of"),
                           HasSubstr("disk A of node 'n2' is already that of 'n1'")));
 }
@@ -198,7 +201,7 @@ TEST(BootOfNodes, NamesTheLinesOfBothNodesThatHaveOneMac) {
                            "    boot: {macs: [\"52-54-00-00-00-02\"]}\n");
 
   EXPECT_THAT(
-      said(loaded.problems),
+      problem_texts(loaded.problems),
       ElementsAre("i.yaml:10:11: boot MAC 52:54:00:00:00:02 of node 'n3' is already that of "
                   "'n2' (i.yaml:6:11)"));
 }
@@ -210,7 +213,7 @@ TEST(BootOfNodes, ReportsEveryMistakeWithItsPlace) {
                            "      address: \"10.0.2.[11-12]\"\n"
                            "      disk: [one]\n");
 
-  EXPECT_THAT(said(loaded.problems),
+  EXPECT_THAT(problem_texts(loaded.problems),
               ::testing::UnorderedElementsAre(HasSubstr("i.yaml:10:13: '52:54:00:00:00:zz'"),
                                               HasSubstr("i.yaml:10:13: 'ff:ff:ff:ff:ff:ff'"),
                                               HasSubstr("i.yaml:11:16: '10.0.2.11' is not"),
@@ -222,7 +225,7 @@ std::pair<std::optional<Profile>, std::vector<std::string>> profile(const std::s
   std::vector<Problem> problems;
   auto read = parse_profile("profile: mine\npower: {idle: 100, loaded: 200}\n" + text, "p.yaml",
                             ProfileSource{"/nonexistent"}, problems);
-  return {std::move(read), said(problems)};
+  return {std::move(read), problem_texts(problems)};
 }
 
 TEST(OsOfAProfile, SaysByModelAndSizeWhichDiskIsTheMachines) {

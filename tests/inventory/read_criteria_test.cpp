@@ -108,7 +108,7 @@ criteria:
   EXPECT_EQ(to_string(problems), "");
 }
 
-TEST_F(Criteria, OfPartsThatNobodyCountedAreAnError) {
+TEST_F(Criteria, RefuseAPartWithoutACount) {
   put("uncounted", R"(criteria:
   gemm:
     - {measure: gpu.idle, parts: "gpu[all]", at_least: 1, source: ours}
@@ -120,10 +120,10 @@ TEST_F(Criteria, OfPartsThatNobodyCountedAreAnError) {
   reported("uncounted");
 
   const auto text = to_string(problems);
-  for (const auto* said :
+  for (const auto* message :
        {"criterion 'gpu.idle' is of gpu[all]", "criterion 'burn.gpus' counts gpu",
         "criterion 'gpu.hang' is of tpu[all]", "'count of luck' counts no kind"})
-    EXPECT_THAT(text, HasSubstr(said));
+    EXPECT_THAT(text, HasSubstr(message));
 }
 
 TEST_F(Criteria, ReplaceInheritedOnesOfTheSameKindOfPartsInTheirPlace) {

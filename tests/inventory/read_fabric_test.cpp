@@ -83,10 +83,10 @@ TEST(ReadFabric, TakesWhatNcclMustKnowOfTheNetwork) {
       "  nccl: {interface: bond0, environment: \"NCCL_IB_SL=1 NCCL_IB_TC=106\", address: any}\n");
 
   ASSERT_TRUE(loaded.inventory) << ::testing::PrintToString(texts(loaded.problems));
-  const NcclSettings wanted{.interface = "bond0",
-                            .environment = {{"NCCL_IB_SL", "1"}, {"NCCL_IB_TC", "106"}},
-                            .any_address = true};
-  EXPECT_EQ(loaded.inventory->fabric->nccl, wanted);
+  const NcclSettings expected{.interface = "bond0",
+                              .environment = {{"NCCL_IB_SL", "1"}, {"NCCL_IB_TC", "106"}},
+                              .any_address = true};
+  EXPECT_EQ(loaded.inventory->fabric->nccl, expected);
 }
 
 TEST(ReadFabric, RefusesForNcclWhatAShellOrAnotherProgramWouldRead) {

@@ -28,7 +28,7 @@ Loaded load(const std::string& network) {
   return parse_inventory(std::string{kBefore} + network, "i.yaml", "/srv");
 }
 
-std::vector<std::string> said(const std::vector<Problem>& problems) {
+std::vector<std::string> problem_texts(const std::vector<Problem>& problems) {
   std::vector<std::string> lines;
   for (const auto& problem : problems)
     lines.push_back(to_string(problem.where) + ": " + problem.what);
@@ -53,7 +53,7 @@ TEST(NetworkOfNodes, IsReadForEachWithItsMacsAndAddresses) {
       "      vlans:\n"
       "        - {name: bond0.100, id: 100, link: bond0, addresses: \"10.9.0.[1-2]/24\"}\n");
 
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   const auto& second = *loaded.inventory->nodes[1].network;
   ASSERT_EQ(second.ports.size(), 3U);
   EXPECT_EQ(second.ports[0].mac, "52:54:00:00:00:12");
@@ -94,7 +94,7 @@ TEST(NetworkOfNodes, ListsAllMistakesAtOnceWithTheirPlaces) {
 
   EXPECT_FALSE(loaded.inventory);
   EXPECT_THAT(
-      said(loaded.problems),
+      problem_texts(loaded.problems),
       UnorderedElementsAre(
           "i.yaml:12:18: name is that of an interface: at most 15 letters, digits, '.', '_' and "
           "'-'",
@@ -120,7 +120,7 @@ TEST(NetworkOfNodes, HasNoMacOfAnotherNode) {
       "      ports: [{name: lan0, mac: [\"52:54:00:00:00:11\", \"52:54:00:00:00:11\"], dhcp4: "
       "yes}]\n");
 
-  EXPECT_THAT(said(loaded.problems),
+  EXPECT_THAT(problem_texts(loaded.problems),
               ElementsAre("i.yaml:10:33: 52:54:00:00:00:11 is there twice",
                           "i.yaml:6:11: MAC of a port 52:54:00:00:00:11 of node 'n2' is already "
                           "that of 'n1' (i.yaml:6:11)"));
@@ -142,7 +142,7 @@ TEST(NetworkOfNodes, HasNoAddressAndNoBootMacOfAnotherNode) {
 
   EXPECT_FALSE(loaded.inventory);
   EXPECT_THAT(
-      said(loaded.problems),
+      problem_texts(loaded.problems),
       UnorderedElementsAre(
           "i.yaml:6:11: MAC of a port 52:54:00:00:00:12 of node 'n2' is a boot MAC of 'n3'",
           "i.yaml:11:11: network address 10.0.2.2/16 of node 'n3' is already that of 'n2' "
@@ -157,16 +157,16 @@ TEST(NetworkOfNodes, HasTheAddressByWhichItIsLoggedInTo) {
   const auto by_dhcp =
       load("      ports: [{name: lan0, mac: \"52:54:00:00:00:[11-12]\", dhcp4: yes}]\n");
 
-  EXPECT_THAT(said(lacking.problems),
+  EXPECT_THAT(problem_texts(lacking.problems),
               ElementsAre("i.yaml:6:11: no interface in network: of node 'n1' has its ssh: address "
                           "10.0.2.1, by which it is logged in to",
                           "i.yaml:6:11: no interface in network: of node 'n2' has its ssh: address "
                           "10.0.2.2, by which it is logged in to"));
-  EXPECT_THAT(said(by_dhcp.problems), IsEmpty());
+  EXPECT_THAT(problem_texts(by_dhcp.problems), IsEmpty());
 }
 
 TEST(NetworkOfNodes, WithoutPortsIsAMistake) {
-  EXPECT_THAT(said(load("      {}\n").problems),
+  EXPECT_THAT(problem_texts(load("      {}\n").problems),
               ElementsAre("i.yaml:10:7: network has no ports: ports: [{name: lan0, mac: ...}]"));
 }
 

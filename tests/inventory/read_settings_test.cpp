@@ -22,7 +22,7 @@ struct Read {
   std::optional<Profile> profile;
   std::vector<Problem> problems;
 
-  std::vector<std::string> said() const {
+  std::vector<std::string> problem_texts() const {
     std::vector<std::string> lines;
     for (const auto& problem : problems)
       lines.push_back(to_string(problem.where) + ": " + problem.what);
@@ -54,7 +54,7 @@ TEST(ProfileSettings, ReadsPortableNamesBootOrderAndSettingsOfTheBmc) {
       "  services: {SSH: on, IPMI: off}\n"
       "  session_timeout: 30m\n");
 
-  ASSERT_THAT(all.said(), IsEmpty());
+  ASSERT_THAT(all.problem_texts(), IsEmpty());
   const auto& settings = all.profile->settings;
   EXPECT_THAT(names_of(*all.profile),
               ElementsAre("iommu=on", "numa_per_socket=4", "secure_boot=off"));
@@ -83,7 +83,7 @@ TEST(ProfileSettings, NamesEveryMistakeWithItsPlace) {
       "  colour: red\n");
 
   EXPECT_THAT(
-      all.said(),
+      all.problem_texts(),
       ElementsAre(
           "p.yaml:3:12: unknown setting 'iomu' (did you mean 'iommu'?); an attribute by the "
           "vendor's own name goes under bios",
@@ -107,7 +107,7 @@ TEST(ProfileSettings, NamesEveryMistakeWithItsPlace) {
 TEST(ProfileSettings, RefusesNtpServersWhileNtpIsOff) {
   const auto all = read("bmc: {ntp: 10.0.0.1, services: {NTP: off}}\n");
 
-  EXPECT_THAT(all.said(),
+  EXPECT_THAT(all.problem_texts(),
               ElementsAre("p.yaml:3:38: NTP is off, and ntp names servers: leave one of them out"));
 }
 

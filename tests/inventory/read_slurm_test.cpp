@@ -40,7 +40,7 @@ TEST(ReadSlurm, ReadsHowSlurmrestdIsAsked) {
   EXPECT_EQ(slurm->rest->ca, "/etc/hostname");
 }
 
-TEST(ReadSlurm, AsksScontrolUnlessToldOtherwise) {
+TEST(ReadSlurm, UsesScontrolByDefault) {
   const auto slurm = read(site("slurm: {configuration: slurm.conf, reservation: true}")).slurm;
 
   ASSERT_TRUE(slurm);

@@ -104,7 +104,7 @@ TEST(InventorySchema, KnowsEverySectionAndNoOthers) {
                                               "/nodes/item/profle is unknown"));
 }
 
-TEST(ReadShape, NotesNothingWhereNobodyListens) {
+TEST(ReadShape, NotesNothingWithoutAListener) {
   EXPECT_EQ(ReadShape::noting(), nullptr);
   {
     const ReadShape outer;

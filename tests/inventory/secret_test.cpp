@@ -84,7 +84,7 @@ TEST_F(Secret, ComesFromAVaultsClient) {
   EXPECT_EQ(*secret, "open sesame");
 }
 
-TEST_F(Secret, IsNotToldWhereTheVaultsClientFails) {
+TEST_F(Secret, IsNotPrintedWhereTheVaultsClientFails) {
   EXPECT_THAT(
       error(SecretRef::Kind::cmd, "echo half a secret; echo sealed >&2; exit 3"),
       AllOf(HasSubstr("exit status 3"), HasSubstr("sealed"), Not(HasSubstr("\nhalf a secret"))));

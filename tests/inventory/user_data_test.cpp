@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-std::vector<std::string> said(const std::vector<Problem>& problems) {
+std::vector<std::string> problem_texts(const std::vector<Problem>& problems) {
   std::vector<std::string> lines;
   for (const auto& problem : problems)
     lines.push_back(to_string(problem.where) + ": " + problem.what);
@@ -34,7 +34,7 @@ std::shared_ptr<const UserData> layer(std::string_view text, const std::string& 
   const auto document = parse_yaml(text, file, problems);
   EXPECT_TRUE(document) << to_string(problems);
   auto data = read_os(&document->root, "/srv", file, problems);
-  EXPECT_THAT(said(problems), IsEmpty());
+  EXPECT_THAT(problem_texts(problems), IsEmpty());
   return data;
 }
 
@@ -50,7 +50,7 @@ Inventory site_of(Node node) {
 std::vector<std::string> checked(const Inventory& inventory) {
   std::vector<Problem> problems;
   check_user_data(inventory, problems);
-  return said(problems);
+  return problem_texts(problems);
 }
 
 constexpr std::string_view kBefore =
@@ -87,14 +87,14 @@ TEST(UserData, OfSiteRackAndNodeBecomesOneWithTheNodesValues) {
       "            content: '{{node}} {{rack}} {{ address }} {{serial}} {{mac}} {{site}} "
       "{{profile}} "
       "{{\"{{\"}}.Names}}'\n");
-  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  ASSERT_THAT(problem_texts(loaded.problems), IsEmpty());
   const auto& node = loaded.inventory->nodes.front();
   std::vector<Problem> problems;
 
   const auto config = cloud_config(merged(user_data_of(*loaded.inventory, node), problems),
                                    {.variables = variables_of(*loaded.inventory, node)});
 
-  EXPECT_THAT(said(problems), IsEmpty());
+  EXPECT_THAT(problem_texts(problems), IsEmpty());
   EXPECT_EQ(json::value(config), parse_json(R"({
     "packages": ["chrony", "mdadm"],
     "ntp": {"servers": ["10.0.0.2"], "enabled": false},
@@ -119,7 +119,7 @@ TEST(UserData, ListsAllMistakesAtOnceWithTheirPlaces) {
 
   EXPECT_FALSE(loaded.inventory);
   EXPECT_THAT(
-      said(loaded.problems),
+      problem_texts(loaded.problems),
       UnorderedElementsAre(
           "i.yaml:18:9: user_data cannot set hostname: the system's name is the node's (host_name)",
           "i.yaml:19:17: runcmd of user_data must be a list",
@@ -154,7 +154,7 @@ TEST(UserData, NamesTheFilesOfItsSecretsAndTakesTheirValues) {
   EXPECT_EQ(config.at("a").as_string(), "<a\"b {{node}}>")
       << "what is put in is not searched again";
   EXPECT_EQ(config.at("b").as_string(), "{{c");
-  EXPECT_THAT(said(check_secret_files(inventory)),
+  EXPECT_THAT(problem_texts(check_secret_files(inventory)),
               ElementsAre("a.yaml:1:16: there is no secret file /srv/token"));
 }
 
@@ -176,7 +176,7 @@ std::vector<std::string> refused(std::string_view text) {
   const std::string file = "a.yaml";
   const auto document = parse_yaml(text, file, problems);
   if (document) (void)read_os(&document->root, "/srv", file, problems);
-  return said(problems);
+  return problem_texts(problems);
 }
 
 TEST(UserData, PlainWordsThatYaml11ReadsOtherwiseHaveToBeQuoted) {
@@ -295,7 +295,7 @@ TEST(UserData, OfAProfileIsBelowThatOfTheNode) {
   const auto config =
       cloud_config(merged(user_data_of(inventory, inventory.nodes.front()), problems), {});
 
-  EXPECT_THAT(said(problems), IsEmpty());
+  EXPECT_THAT(problem_texts(problems), IsEmpty());
   EXPECT_EQ(json::value(config), parse_json(R"({"locale": "nb_NO", "timezone": "UTC"})").value());
 }
 

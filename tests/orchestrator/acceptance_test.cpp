@@ -109,8 +109,8 @@ TEST_F(Acceptance, SaysWhatWasNotTested) {
 
   const auto untested = untested_of(summary());
 
-  const auto has = [&](const Untested& wanted) {
-    return std::ranges::find(untested, wanted) != untested.end();
+  const auto has = [&](const Untested& expected) {
+    return std::ranges::find(untested, expected) != untested.end();
   };
   EXPECT_TRUE(has({"gpu-facts", "skipped: no GPU", {"a01-n02"}}));
   EXPECT_TRUE(has({"hand-off", "not begun", {"a01-n01"}}));

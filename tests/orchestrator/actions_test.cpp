@@ -80,7 +80,7 @@ TEST(Actions, FitTheTerminalAndCutNoCommandInTwo) {
   EXPECT_EQ(line, "                           " + std::string(60, 'y'));
 }
 
-TEST(Actions, TellWhoeverApprovesWhatThePlaybookHasToSay) {
+TEST(Actions, ShowThePlaybooksTextToTheApprover) {
   playbooks::PlannedStep approval;
   approval.kind = playbooks::StepKind::approval;
   approval.name = "approval";

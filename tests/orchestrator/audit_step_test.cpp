@@ -1,4 +1,4 @@
-// The audit of what several looks at a node have told.
+// The audit of what several looks at a node have reported.
 #include <gmock/gmock.h>
 
 #include "inventory/expected_parts.h"

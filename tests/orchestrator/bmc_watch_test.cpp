@@ -184,7 +184,7 @@ TEST_F(BmcWatch, AsksNothingWhereTheProfileWouldJudgeNothing) {
   EXPECT_TRUE(machine.asked.empty());
 }
 
-/// A node that goes on to the next phase when it is told, as the stage psu's own script does.
+/// A node that goes on to the next phase when it is asked, as the stage psu's own script does.
 std::string paced(std::initializer_list<const char*> phases) {
   std::string script =
       "paced() { for i in $(seq 150); do echo \"cupel-phase: $1 $i\"; sleep 0.2; "

@@ -23,17 +23,17 @@ class DeployOrder : public ::testing::Test {
     node_.name = "n1";
     node_.profile = "p";
     node_.boot.disk = "DISK1";
-    wish_.boots = {.name = "ram", .arch = "x86_64"};
-    wish_.os = {.name = "debian-12",
-                .arch = "x86_64",
-                .digest = std::string(64, 'd'),
-                .files = {{"image", {"/images/disk.raw.zst", std::string(64, 'd'), 1000}}},
-                .content_size = 4000,
-                .compression = "zstd",
-                .efi = "\\EFI\\debian\\shimx64.efi"};
+    request_.boots = {.name = "ram", .arch = "x86_64"};
+    request_.os = {.name = "debian-12",
+                   .arch = "x86_64",
+                   .digest = std::string(64, 'd'),
+                   .files = {{"image", {"/images/disk.raw.zst", std::string(64, 'd'), 1000}}},
+                   .content_size = 4000,
+                   .compression = "zstd",
+                   .efi = "\\EFI\\debian\\shimx64.efi"};
   }
   Result<netboot::BootOrder> order() const {
-    return boot_order(inventory_, node_, wish_,
+    return boot_order(inventory_, node_, request_,
                       {"token", "http://10.0.0.1/boot/token/", "http://10.0.0.1/home/x"});
   }
   /// "/boot_entry/efi" of the answer to the hello.
@@ -44,14 +44,14 @@ class DeployOrder : public ::testing::Test {
 
   inventory::Inventory inventory_{};
   inventory::Node node_{};
-  BootRequest wish_{};
+  BootRequest request_{};
 };
 
 TEST_F(DeployOrder, ItsTicketOutlivesTheSlowestWriteAndTheSlowestErase) {
   EXPECT_EQ(order()->lifetime, 6h);
 
-  wish_.wipe = true;
-  wish_.erase = "ata";
+  request_.wipe = true;
+  request_.erase = "ata";
   EXPECT_GT(order()->lifetime, 24h);
   EXPECT_EQ(at("/erase"), "ata");
   EXPECT_EQ(at("/wipe"), "DISK1");
@@ -60,17 +60,17 @@ TEST_F(DeployOrder, ItsTicketOutlivesTheSlowestWriteAndTheSlowestErase) {
 TEST_F(DeployOrder, BootsTheDefaultLoaderOfAnImageThatNamesNone) {
   EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\debian\shimx64.efi)");
 
-  wish_.os->efi.clear();
+  request_.os->efi.clear();
   EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTX64.EFI)");
 
-  wish_.os->arch = wish_.boots.arch = "aarch64";
+  request_.os->arch = request_.boots.arch = "aarch64";
   EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTAA64.EFI)");
 }
 
 TEST_F(DeployOrder, SaysWhetherABiosStartsTheImage) {
   EXPECT_FALSE(order()->order.contains("bios"));
 
-  wish_.os->bios = true;
+  request_.os->bios = true;
   EXPECT_TRUE(order()->order.at("bios").as_bool());
 }
 
@@ -79,7 +79,7 @@ TEST_F(DeployOrder, GrowsAndSeedsUnlessItIsTold) {
   EXPECT_TRUE(order()->order.at("seed").as_bool());
   EXPECT_TRUE(order()->seed.contains("user-data"));
 
-  wish_.grow = wish_.seed = false;
+  request_.grow = request_.seed = false;
 
   EXPECT_FALSE(order()->order.at("grow").as_bool());
   EXPECT_FALSE(order()->order.at("seed").as_bool());
@@ -87,9 +87,9 @@ TEST_F(DeployOrder, GrowsAndSeedsUnlessItIsTold) {
 }
 
 TEST_F(DeployOrder, TheSitesUserDataFollowsCupelsOwn) {
-  wish_.user_data = parse_json(R"({"packages": ["chrony"], "runcmd": ["echo site"],
+  request_.user_data = parse_json(R"({"packages": ["chrony"], "runcmd": ["echo site"],
     "write_files": [{"path": "/etc/x", "content": "x"}]})")
-                        ->as_object();
+                           ->as_object();
 
   const std::string text = order()->seed.at("user-data");
 
@@ -122,7 +122,7 @@ TEST_F(DeployOrder, NoKeyThatItSetsIsASitesToSet) {
 }
 
 TEST_F(DeployOrder, RefusesUserDataThatItsMachineCouldNotFetch) {
-  wish_.user_data = {{"a", std::string(300'000, 'x')}};
+  request_.user_data = {{"a", std::string(300'000, 'x')}};
 
   const auto refused = order();
 
@@ -132,10 +132,10 @@ TEST_F(DeployOrder, RefusesUserDataThatItsMachineCouldNotFetch) {
 }
 
 TEST_F(DeployOrder, AnInstallerTakesNeitherUserDataNorNetworks) {
-  wish_.boots.mirror = wish_.os->mirror = "http://10.0.0.1/debian";
-  wish_.user_data = {{"a", 1}};
+  request_.boots.mirror = request_.os->mirror = "http://10.0.0.1/debian";
+  request_.user_data = {{"a", 1}};
   const auto with_data = order();
-  wish_.user_data.clear();
+  request_.user_data.clear();
   node_.network = std::make_shared<const inventory::NodeNetwork>();
   const auto with_network = order();
 
@@ -146,7 +146,7 @@ TEST_F(DeployOrder, AnInstallerTakesNeitherUserDataNorNetworks) {
 }
 
 TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {
-  wish_.wipe = true;
+  request_.wipe = true;
   node_.boot.disk_wwn = "5000cca27a1b2c3d";
   EXPECT_EQ(at("/disk/serial"), "DISK1");
   EXPECT_EQ(at("/disk/wwn"), "5000cca27a1b2c3d");
@@ -172,19 +172,19 @@ TEST_F(DeployOrder, NamesTheImageOnTheMirrorOfItsRackWithItsDigest) {
 }
 
 TEST_F(DeployOrder, LeavesTheNetworkFirstOrOutButNotBoth) {
-  wish_.network_drop = true;
+  request_.network_drop = true;
   const json::value all = order().value().order;
   EXPECT_EQ(all.at_pointer("/boot_entry/network_drop"), true);
   EXPECT_EQ(all.at_pointer("/boot_entry/network_first"), false);
 
-  wish_.network_first = true;
+  request_.network_first = true;
   const auto refused = order();
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().what, HasSubstr("network_first and network_drop"));
 }
 
 TEST_F(DeployOrder, ErasesNothingThatMayNotBeWiped) {
-  wish_.erase = "nvme";
+  request_.erase = "nvme";
 
   const auto refused = order();
 

@@ -149,9 +149,11 @@ TEST(Causes, AreTheSameWhereOnlyTheNodeAndNumbersDiffer) {
 TEST(Clusters, SayWhatTheFirstNodeSaidAndKeepTheTemplateAsTheKey) {
   std::vector<Trial> all;
   for (const std::string name : {"n1", "n2", "n3"}) {
-    const auto said = fmt::format("{}: SSH: connect to 10.0.0.{}:22: timed out", name, name.back());
+    const auto message =
+        fmt::format("{}: SSH: connect to 10.0.0.{}:22: timed out", name, name.back());
     all.push_back({name, "ssh-wait", {}});
-    if (name != "n1") all.back().causes = {{cause_of(said, name), words_of_cause(said, name)}};
+    if (name != "n1")
+      all.back().causes = {{cause_of(message, name), words_of_cause(message, name)}};
   }
 
   const auto groups = group_failures(all, {});

@@ -47,7 +47,7 @@ TEST(Codec, ReadsAVerdictAsItWasWritten) {
 TEST(Codec, WritesTheLimitOfACauseUnderTheKeyThatOldJournalsHave) {
   burnin::Cause cause{burnin::Decision::fail, "gpu3", "audit"};
   cause.measured = "7 GPUs";
-  cause.wanted = "8 GPUs";
+  cause.expected = "8 GPUs";
   burnin::Verdict verdict;
   verdict.causes = {cause};
 

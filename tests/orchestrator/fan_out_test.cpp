@@ -105,10 +105,10 @@ TEST(LineCutter, CutsWhatIsNoUtf8AtTheLimit) {
 }
 
 TEST(Gather, SaysEqualOutputsOnceTheLargestGroupFirst) {
-  const std::vector<NodeText> said{
+  const std::vector<NodeText> texts{
       {"a01-n01", "5.14\n"}, {"a01-n02", "6.1\n"}, {"a01-n03", "6.1\n"}, {"a01-n04", ""}};
 
-  const auto groups = gather(said);
+  const auto groups = gather(texts);
 
   const std::vector<Gathered> expected{
       {{"a01-n02", "a01-n03"}, "6.1\n"}, {{"a01-n01"}, "5.14\n"}, {{"a01-n04"}, ""}};

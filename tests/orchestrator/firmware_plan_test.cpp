@@ -26,7 +26,7 @@ Part part(std::string id, std::string version) {
   return found;
 }
 
-ExpectedFirmware wanted(std::string component, std::string version) {
+ExpectedFirmware expected_firmware(std::string component, std::string version) {
   ExpectedFirmware firmware{.component = component, .version = std::move(version)};
   firmware.image = {.file = "/images/" + component, .sha256 = std::string(64, 'a')};
   firmware.takes = 10min;
@@ -50,7 +50,7 @@ std::vector<std::string> reported(const FirmwarePlan& plan) {
 }
 
 TEST(PlanFirmware, HasNothingToDoAtTheBaseline) {
-  const auto profile = with({wanted("HostBMC_0", "24.09.17")});
+  const auto profile = with({expected_firmware("HostBMC_0", "24.09.17")});
 
   const auto plan = plan_firmware(profile, kMachine, {part("HostBMC_0", "24.9.17")});
 
@@ -61,7 +61,7 @@ TEST(PlanFirmware, HasNothingToDoAtTheBaseline) {
 }
 
 TEST(PlanFirmware, WritesOneImageForAllEntriesOfAComponent) {
-  auto gpus = wanted("gpus", "97.00.82.00.5F");
+  auto gpus = expected_firmware("gpus", "97.00.82.00.5F");
   gpus.ids = {"HGX_FW_GPU_SXM_*"};
   gpus.targets = {"/redfish/v1/UpdateService/FirmwareInventory/HGX_0"};
   const auto profile = with({gpus});
@@ -83,7 +83,7 @@ TEST(PlanFirmware, WritesOneImageForAllEntriesOfAComponent) {
 }
 
 TEST(PlanFirmware, WritesOneByOneWhereTheBmcTakesOneTargetAtATime) {
-  auto gpus = wanted("gpus", "2");
+  auto gpus = expected_firmware("gpus", "2");
   gpus.ids = {"GPU_*"};
   gpus.one_by_one = true;
   gpus.follow = {FirmwareReset::host_restart};
@@ -98,11 +98,11 @@ TEST(PlanFirmware, WritesOneByOneWhereTheBmcTakesOneTargetAtATime) {
 }
 
 TEST(PlanFirmware, GoesByTheVendorsOrderUnlessTheProfileSaysOtherwise) {
-  auto bios = wanted("HostBIOS_0", "2");
-  auto hgx = wanted("gpus", "2");
+  auto bios = expected_firmware("HostBIOS_0", "2");
+  auto hgx = expected_firmware("gpus", "2");
   hgx.ids = {"HGX_FW_GPU_SXM_*"};
-  auto psu = wanted("PSU_0", "2");
-  auto bmc = wanted("HostBMC_0", "2");
+  auto psu = expected_firmware("PSU_0", "2");
+  auto bmc = expected_firmware("HostBMC_0", "2");
   const std::vector<Part> all{part("HostBIOS_0", "1"), part("HGX_FW_GPU_SXM_1", "1"),
                               part("PSU_0", "1"), part("HostBMC_0", "1")};
   const auto usual = with({psu, bios, hgx, bmc});
@@ -118,7 +118,7 @@ TEST(PlanFirmware, GoesByTheVendorsOrderUnlessTheProfileSaysOtherwise) {
 }
 
 TEST(PlanFirmware, TakesSteppingStonesInTheirOrderForThoseThatNeedThem) {
-  auto bmc = wanted("bmc", "24.09");
+  auto bmc = expected_firmware("bmc", "24.09");
   bmc.ids = {"BMC_*"};
   bmc.stepping_stones = {{"22.01", "22.01", {"/images/22", "", "", {}}, {}},
                          {"24.01", "23.11", {"/images/23", "", "", {}}, {}}};
@@ -138,9 +138,9 @@ TEST(PlanFirmware, TakesSteppingStonesInTheirOrderForThoseThatNeedThem) {
 }
 
 TEST(PlanFirmware, CountsResetsAndSaysWhatTheyAre) {
-  auto bmc = wanted("bmc", "2");
+  auto bmc = expected_firmware("bmc", "2");
   bmc.follow = {FirmwareReset::bmc_restart};
-  auto cpld = wanted("cpld", "2");
+  auto cpld = expected_firmware("cpld", "2");
   cpld.before = {FirmwareReset::host_off};
   cpld.follow = {FirmwareReset::ac_cycle};
   const auto only_bmc = with({bmc}), both = with({bmc, cpld});
@@ -161,7 +161,7 @@ TEST(PlanFirmware, CountsABundleOnceHoweverManyComponentsNameIt) {
   std::vector<ExpectedFirmware> all;
   std::vector<Part> reported;
   for (const auto* name : {"bmc", "erot", "fpga"}) {
-    auto one = wanted(name, "2");
+    auto one = expected_firmware(name, "2");
     one.image->file = "/images/bundle.fwpkg";
     one.follow = {FirmwareReset::ac_cycle};
     all.push_back(one);
@@ -186,7 +186,7 @@ TEST(PlanFirmware, CountsABundleOnceHoweverManyComponentsNameIt) {
 /// What is refused, and that nothing is written then: not even what could be.
 std::string refusal(const ExpectedFirmware& odd, const std::string& running,
                     const bmc::Identity& machine = kMachine) {
-  const auto profile = with({wanted("other", "2"), odd});
+  const auto profile = with({expected_firmware("other", "2"), odd});
   const auto plan = plan_firmware(profile, machine, {part("other", "1"), part("bios", running)});
   EXPECT_THAT(plan.updates, IsEmpty());
   EXPECT_FALSE(plan.is_at_baseline());
@@ -196,7 +196,7 @@ std::string refusal(const ExpectedFirmware& odd, const std::string& running,
 }
 
 TEST(PlanFirmware, RefusesADowngradeThatTheProfileDoesNotAllow) {
-  auto bios = wanted("bios", "1.9");
+  auto bios = expected_firmware("bios", "1.9");
 
   EXPECT_EQ(refusal(bios, "2.0"),
             "bios runs 2.0, which is newer than 1.9: `downgrade: true` allows it");
@@ -208,13 +208,13 @@ TEST(PlanFirmware, RefusesADowngradeThatTheProfileDoesNotAllow) {
 }
 
 TEST(PlanFirmware, RefusesWhatCannotBeOrdered) {
-  EXPECT_EQ(refusal(wanted("bios", "U54 v2.30"), "U58 v2.44 (01/17/2025)"),
+  EXPECT_EQ(refusal(expected_firmware("bios", "U54 v2.30"), "U58 v2.44 (01/17/2025)"),
             "bios runs U58 v2.44 (01/17/2025), which is neither before nor after U54 v2.30: "
             "`downgrade: true` allows it");
 }
 
 TEST(PlanFirmware, RefusesASteppingStoneThatCannotBeJudged) {
-  auto bios = wanted("bios", "3.0");
+  auto bios = expected_firmware("bios", "3.0");
   bios.stepping_stones = {{"1.10", "1.10", {"/images/1", "", "", {}}, {}}};
 
   EXPECT_EQ(refusal(bios, "1.9a"),
@@ -222,7 +222,7 @@ TEST(PlanFirmware, RefusesASteppingStoneThatCannotBeJudged) {
 }
 
 TEST(PlanFirmware, RefusesAnImageForAnotherModel) {
-  auto bios = wanted("bios", "2.0");
+  auto bios = expected_firmware("bios", "2.0");
   bios.models = {"DGXH200*", "DGXB200*"};
 
   EXPECT_EQ(refusal(bios, "1.0"),
@@ -232,10 +232,10 @@ TEST(PlanFirmware, RefusesAnImageForAnotherModel) {
 }
 
 TEST(PlanFirmware, RefusesWhatHasNoImageOrIsNotReported) {
-  auto bare = wanted("bios", "2.0");
+  auto bare = expected_firmware("bios", "2.0");
   bare.image.reset();
   bare.where = {"mine.yaml", 7, 3};
-  auto absent = wanted("HostBIOS_*", "2.0");
+  auto absent = expected_firmware("HostBIOS_*", "2.0");
 
   EXPECT_EQ(refusal(bare, "1.0"), "the baseline names no image for it: image, at mine.yaml:7:3");
   EXPECT_EQ(refusal(absent, "1.0"),
@@ -243,7 +243,7 @@ TEST(PlanFirmware, RefusesWhatHasNoImageOrIsNotReported) {
 }
 
 TEST(PlanFirmware, SaysWhereTheVersionsOfASiteToolAreRead) {
-  auto cards = wanted("nics", "2.0");
+  auto cards = expected_firmware("nics", "2.0");
   cards.ids = {"nic*"};
   cards.way = inventory::UpdateWay::site_tool;
 
@@ -256,10 +256,10 @@ TEST(PlanFirmware, SaysWhereTheVersionsOfASiteToolAreRead) {
 }
 
 TEST(PlanFirmware, RefusesTwoComponentsThatWantTwoVersionsOfOnePart) {
-  auto any = wanted("all", "1.5");
+  auto any = expected_firmware("all", "1.5");
   any.ids = {"*"};
   any.downgrade = true;
-  const auto profile = with({any, wanted("bios", "2.0")});
+  const auto profile = with({any, expected_firmware("bios", "2.0")});
 
   const auto plan = plan_firmware(profile, kMachine, {part("bios", "1.0")});
 
@@ -269,7 +269,7 @@ TEST(PlanFirmware, RefusesTwoComponentsThatWantTwoVersionsOfOnePart) {
 }
 
 TEST(PlanFirmware, DoesNotAskForAnImageWhereTheVersionIsRight) {
-  auto bios = wanted("bios", "2.0");
+  auto bios = expected_firmware("bios", "2.0");
   bios.image.reset();
   bios.models = {"another"};
   const auto profile = with({bios});
@@ -278,7 +278,7 @@ TEST(PlanFirmware, DoesNotAskForAnImageWhereTheVersionIsRight) {
 }
 
 TEST(UpdateOrder, LeavesOutNothingWhereItGoesInACircle) {
-  auto one = wanted("one", "1"), other = wanted("other", "1");
+  auto one = expected_firmware("one", "1"), other = expected_firmware("other", "1");
   one.after = {"other"};
   other.after = {"one"};
 

@@ -43,25 +43,25 @@ class Installer : public ::testing::Test {
   Installer() {
     node.name = "a01-n01";
     node.boot = {{"52:54:00:AA:00:01"}, "", "NVME0001"};
-    wish = {.node = &node,
-            .image = "debian-12-installer",
-            .digest = std::string(64, 'd'),
-            .mirror = "http://10.0.0.1:8000/debian",
-            .public_key = "ssh-ed25519 AAAAC3Nza cupel",
-            .ticket = {"0123456789abcdef0123456789abcdef", kBase, kHome},
-            .networks = {json::object{{"mac", "52:54:00:aa:00:01"}, {"dhcp", true}}}};
+    request = {.node = &node,
+               .image = "debian-12-installer",
+               .digest = std::string(64, 'd'),
+               .mirror = "http://10.0.0.1:8000/debian",
+               .public_key = "ssh-ed25519 AAAAC3Nza cupel",
+               .ticket = {"0123456789abcdef0123456789abcdef", kBase, kHome},
+               .networks = {json::object{{"mac", "52:54:00:aa:00:01"}, {"dhcp", true}}}};
   }
   std::string refused() const {
-    const auto files = debian_installer(wish);
+    const auto files = debian_installer(request);
     return files ? "" : files.error().what;
   }
 
   inventory::Node node{};
-  InstallerRequest wish{};
+  InstallerRequest request{};
 };
 
 TEST_F(Installer, ItsKernelIsToldWhereTheAnswersAreAndWhichInterfaceItBootedFrom) {
-  const auto files = debian_installer(wish);
+  const auto files = debian_installer(request);
 
   ASSERT_TRUE(files) << files.error().what;
   EXPECT_EQ(files->arguments,
@@ -73,7 +73,7 @@ TEST_F(Installer, ItsKernelIsToldWhereTheAnswersAreAndWhichInterfaceItBootedFrom
 }
 
 TEST_F(Installer, AnswersWithTheMirrorAndNeverWithADisk) {
-  const auto files = debian_installer(wish);
+  const auto files = debian_installer(request);
 
   ASSERT_TRUE(files) << files.error().what;
   const auto& answers = files->texts.at("preseed.cfg");
@@ -88,7 +88,7 @@ TEST_F(Installer, AnswersWithTheMirrorAndNeverWithADisk) {
 }
 
 TEST_F(Installer, TheHomeUrlIsInTheSecretPartAlone) {
-  const auto files = debian_installer(wish);
+  const auto files = debian_installer(request);
 
   ASSERT_TRUE(files) << files.error().what;
   EXPECT_THAT(files->late, HasSubstr(kHome));
@@ -97,19 +97,19 @@ TEST_F(Installer, TheHomeUrlIsInTheSecretPartAlone) {
 }
 
 TEST_F(Installer, TakesNoValueThatAShellOrAnAnswerFileReadsOtherwise) {
-  const auto good = wish;
+  const auto good = request;
   EXPECT_EQ(refused(), "");
   for (const auto* mirror : {"", "ftp://10.0.0.1/debian", "http://", "http:///debian",
                              "http://10.0.0.1/debian\nd-i x", "http://10.0.0.1/'"}) {
-    wish.mirror = mirror;
+    request.mirror = mirror;
     EXPECT_THAT(refused(), HasSubstr("a01-n01: the installer's image names no mirror")) << mirror;
   }
-  wish = good;
+  request = good;
   for (const auto* key : {"ssh-ed25519", "ssh-ed25519 AAAA'", "ssh-ed25519 AAAA\nCUPEL_END"}) {
-    wish.public_key = key;
+    request.public_key = key;
     EXPECT_THAT(refused(), HasSubstr("not a public key of SSH")) << key;
   }
-  wish = good;
+  request = good;
   node.boot.disk = "S1'; reboot; '";
   EXPECT_THAT(refused(), HasSubstr("no serial number that an installer can be given"));
   node.boot.disk = "";
@@ -118,12 +118,12 @@ TEST_F(Installer, TakesNoValueThatAShellOrAnAnswerFileReadsOtherwise) {
   node.host_name = "a01_n01 x";
   EXPECT_THAT(refused(), HasSubstr("not a host name"));
   node.host_name = "";
-  wish.networks = {json::object{{"mac", "52:54:00:aa:00:01\n"}}};
+  request.networks = {json::object{{"mac", "52:54:00:aa:00:01\n"}}};
   EXPECT_THAT(refused(), HasSubstr("not an address"));
 }
 
 TEST_F(Installer, IsNotServedOverHttpsWhichItCouldNotCheck) {
-  wish.ticket.base_url = "https://10.0.0.1:8081/boot/0123456789abcdef0123456789abcdef/";
+  request.ticket.base_url = "https://10.0.0.1:8081/boot/0123456789abcdef0123456789abcdef/";
 
   EXPECT_THAT(refused(), HasSubstr("cannot check the boot server's certificate"));
 }
@@ -162,7 +162,7 @@ sed -i 1d "$BED/sleeps")sh");
     prepare();
   }
   void prepare() {
-    const auto files = debian_installer(wish);
+    const auto files = debian_installer(request);
     ASSERT_TRUE(files) << files.error().what;
     auto script = files->texts.at("installer.sh");
     const auto put = [&](std::string_view old, const std::string& text) {
@@ -266,7 +266,7 @@ TEST_F(InstallerScript, ADiskThatHoldsSomethingIsTakenOnlyWhereItMayBeWiped) {
   EXPECT_NE(call("disk").status, 0);
   EXPECT_THAT(calls(), AllOf(HasSubstr(R"(failed {"cause":"disk-not-empty")"),
                              Not(HasSubstr("debconf-set"))));
-  wish.wipe = true;
+  request.wipe = true;
   prepare();
 
   EXPECT_EQ(call("disk").status, 0);
@@ -318,7 +318,7 @@ class NewSystems : public Installer {
  protected:
   void prepare() {
     fs::create_directories(target() / "etc");
-    const auto files = debian_installer(wish);
+    const auto files = debian_installer(request);
     ASSERT_TRUE(files) << files.error().what;
     const auto ran = cupel::testing::run({"sh", "-c", files->late, "late", target().string()});
     ASSERT_EQ(ran.status, 0) << ran.err;
@@ -353,11 +353,11 @@ TEST_F(NewSystems, LetTheKeyInAndReportByTheirOwnUnit) {
 }
 
 TEST_F(NewSystems, HaveFixedAddressesByTheirMac) {
-  wish.networks = {json::object{{"mac", "52:54:00:aa:00:01"},
-                                {"address", "10.0.2.11/24"},
-                                {"gateway", "10.0.2.1"},
-                                {"dns", json::array{"10.0.2.2", "10.0.2.3"}}},
-                   json::object{{"mac", "52:54:00:aa:00:02"}, {"dhcp", true}}};
+  request.networks = {json::object{{"mac", "52:54:00:aa:00:01"},
+                                   {"address", "10.0.2.11/24"},
+                                   {"gateway", "10.0.2.1"},
+                                   {"dns", json::array{"10.0.2.2", "10.0.2.3"}}},
+                      json::object{{"mac", "52:54:00:aa:00:02"}, {"dhcp", true}}};
 
   prepare();
 

@@ -6,7 +6,7 @@
 namespace cupel::test {
 
 /// What was written survives a controller. After `room` events this one dies: before the next is
-/// written, or with it written and nobody told.
+/// written, or with it written and nothing reported.
 struct MortalJournal : engine::Journal {
   std::vector<engine::Event> events{};
   std::size_t room = 1'000;

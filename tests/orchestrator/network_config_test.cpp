@@ -48,13 +48,13 @@ TEST(NetworkConfig, HasPortsByMacBondsAndVlansAsNetplanDoes) {
 TEST(NetworkConfig, OfANodeTakesThePlaceOfThoseThatItBootsBy) {
   inventory::Node node;
   node.name = "n1";
-  SeedRequest wish{.node = &node, .home_url = "http://10.0.0.1/home/x"};
-  wish.networks = {json::object{{"mac", "52:54:00:00:00:09"}, {"dhcp", true}}};
-  const std::string before = make_seed(wish).at("network-config");
+  SeedRequest request{.node = &node, .home_url = "http://10.0.0.1/home/x"};
+  request.networks = {json::object{{"mac", "52:54:00:00:00:09"}, {"dhcp", true}}};
+  const std::string before = make_seed(request).at("network-config");
   EXPECT_NE(before.find("boot0"), before.npos);
   node.network = std::make_shared<const inventory::NodeNetwork>(a_network());
 
-  const std::string after = make_seed(wish).at("network-config");
+  const std::string after = make_seed(request).at("network-config");
 
   EXPECT_EQ(after, json::serialize(network_config(a_network())) + "\n");
   std::vector<inventory::Problem> problems;

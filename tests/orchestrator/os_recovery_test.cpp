@@ -171,11 +171,11 @@ class WaitForSystem : public OsStep {
  protected:
   WaitForSystem() {
     doors_.order = [this](const netboot::Ticket& ticket) {
-      os::BootRequest wish{.boots = door_->ram_system("ram").value(),
-                           .os = door_->os_image("debian-12").value(),
-                           .seed = !unseeded_,
-                           .public_key = std::string{test::kNewKey}};
-      return os::boot_order(inventory_, node_, wish, ticket);
+      os::BootRequest request{.boots = door_->ram_system("ram").value(),
+                              .os = door_->os_image("debian-12").value(),
+                              .seed = !unseeded_,
+                              .public_key = std::string{test::kNewKey}};
+      return os::boot_order(inventory_, node_, request, ticket);
     };
     doors_.keep_ticket = [](const netboot::Ticket&) -> Result<void> { return ok(); };
     doors_.keep = [](std::string) -> Task<Result<void>> { co_return ok(); };

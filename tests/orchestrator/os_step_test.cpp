@@ -1,5 +1,5 @@
 // The steps that boot a machine over the network, driven by the engine, whose controller dies at
-// every write; and what is said of machines that boot otherwise than they were told.
+// every write; and what is reported of machines that boot otherwise than asked.
 #include "tests/orchestrator/os_step.h"
 
 #include "inventory/model.h"

@@ -325,7 +325,7 @@ TEST(Requalify, LeavesOpenWhatOneNodeAloneCannotRenew) {
 TEST(Requalify, TakesWhatFailedBeforeASwapWhateverTheRulesSayAndHandsNothingOver) {
   const auto machine = dgx();
   Request request{.run = 12, .changes = {{ChangeKind::moved, "fan", "fan0", "", ""}}};
-  request.wanted = {{"gemm", "gpu3 failed there in run 12"}};
+  request.needed = {{"gemm", "gpu3 failed there in run 12"}};
   request.hands_over = false;
 
   const auto selection =
@@ -339,7 +339,7 @@ TEST(Requalify, TakesWhatFailedBeforeASwapWhateverTheRulesSayAndHandsNothingOver
 TEST(Requalify, RunsALookAgainThatFailedAndNamesWhatThePlaybookLacks) {
   const auto machine = dgx();
   Request request{.run = 12};
-  request.wanted = {{"gpu-facts", "gpu3 failed there in run 20"},
+  request.needed = {{"gpu-facts", "gpu3 failed there in run 20"},
                     {"fabric-nccl", "a01-n07 failed there in run 20"}};
 
   const auto selection =

@@ -157,7 +157,7 @@ TEST_F(Rma, HoldsWhatTheBmcCollectedTextsWithoutSecretsAndTheRestAsItIs) {
   EXPECT_THAT(reported(*made, "MANIFEST.sha256"), HasSubstr("  diagnostics/dump.gz\n"));
 }
 
-/// The BMC's and the kernel's log, as they were read after a stage that told something.
+/// The BMC's and the kernel's log, as they were read after a stage that reported something.
 TEST_F(Rma, HoldsTheLogsOfTheBmcAndOfTheKernel) {
   const auto log = [&](const std::string& text) {
     burnin::Findings findings;

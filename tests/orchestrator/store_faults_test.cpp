@@ -230,8 +230,8 @@ TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
         (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0))
       ::_exit(1);
     const auto store = Store::open(folder_);
-    const std::string said = store ? "opened" : store.error().what;
-    [[maybe_unused]] const auto written = ::write(reported[1], said.data(), said.size());
+    const std::string output = store ? "opened" : store.error().what;
+    [[maybe_unused]] const auto written = ::write(reported[1], output.data(), output.size());
     ::_exit(0);
   }
   ::close(reported[1]);
@@ -241,8 +241,8 @@ TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
   ::close(reported[0]);
   fs::permissions(folder_, fs::perms{0700});
 
-  const std::string said{buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
-  EXPECT_THAT(said,
+  const std::string output{buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+  EXPECT_THAT(output,
               AllOf(HasSubstr(folder_.string()), HasSubstr("is read-only: nothing was written")));
 }
 

@@ -28,12 +28,12 @@ class TokenFaults : public StoreTest {
     session_ = made({.name = "ada", .role = "viewer", .session = true, .parent = token_}, "login",
                     "session");
   }
-  std::string made(AccessToken wish, const std::string& what, const std::string& key) const {
+  std::string made(AccessToken request, const std::string& what, const std::string& key) const {
     auto tokens = AccessTokens::open(folder_).value();
-    wish.made_by = "ada";
-    wish.made = now();
-    wish.expires = wish.made + std::chrono::hours{1};
-    const std::string id{token_id(tokens.add(wish).value())};
+    request.made_by = "ada";
+    request.made = now();
+    request.expires = request.made + std::chrono::hours{1};
+    const std::string id{token_id(tokens.add(request).value())};
     auto log = AuditLog::open(folder_).value();
     const auto digest = tokens.digest(id).value();
     EXPECT_TRUE(log.append(

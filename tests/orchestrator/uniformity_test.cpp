@@ -63,7 +63,7 @@ class Uniformity : public ::testing::Test {
     std::vector<std::string> words;
     for (const auto& cause : version_differences(inventory_, *inventory_.node(name), run_)) {
       EXPECT_TRUE(burnin::causes().diagnose(cause, {}, {})) << cause.criterion;
-      words.push_back(cause.part + ": " + cause.measured + ", expected " + cause.wanted);
+      words.push_back(cause.part + ": " + cause.measured + ", expected " + cause.expected);
     }
     return words;
   }
@@ -157,7 +157,7 @@ TEST_F(Uniformity, SaysOfModulesOfTwoMakersThatTheyDiffer) {
   for (const auto* name : {"n3", "n4", "n5"}) report(name, {dimm("M321")});
 
   EXPECT_THAT(differences("n1"), IsEmpty());
-  EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).said, SizeIs(1));
+  EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).remarks, SizeIs(1));
 }
 
 TEST_F(Uniformity, FailsNobodyForTwoVersionsThatEveryNodeHas) {
@@ -165,7 +165,7 @@ TEST_F(Uniformity, FailsNobodyForTwoVersionsThatEveryNodeHas) {
     report(name, {gpu(0, "96.00.A5"), gpu(1, "96.00.A5"), gpu(2, "96.00.89"), gpu(3, "96.00.89")});
 
   for (const auto* name : {"n1", "n4"}) EXPECT_THAT(differences(name), IsEmpty()) << name;
-  EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).said, IsEmpty());
+  EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).remarks, IsEmpty());
 }
 
 TEST_F(Uniformity, DoesNotPassTwoMachinesBehindOneBmc) {
@@ -247,7 +247,7 @@ TEST_F(Uniformity, FailsNobodyWhereTooFewReportedOrNoVersionIsClearlyTheCommonOn
   report("n3", {firmware("bios", "2.0")});
   EXPECT_THAT(differences("n3"), IsEmpty()) << "one against one: said, and no more";
   EXPECT_THAT(
-      compare_versions(inventory_, *inventory_.node("n3"), run_).said,
+      compare_versions(inventory_, *inventory_.node("n3"), run_).remarks,
       ElementsAre("bios 2.0 differs between nodes: 1.0 on 1 nodes: n1; 2.0 on 1 nodes: n3"));
 
   report("n2", {firmware("bios", "1.0")});

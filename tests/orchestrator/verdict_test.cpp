@@ -168,7 +168,7 @@ TEST(Verdict, IsInconclusiveWithoutAPartOrItsRemedyWhereNothingWasRead) {
   EXPECT_EQ(cause.evidence, "a1");
 }
 
-/// One measure of the stage, asked of two parts of each kind, told of all of them but those of
+/// One measure of the stage, asked of two parts of each kind, reported for all of them but those of
 /// `unread`.
 NodeRecord without_kind(const std::string& unread, const std::vector<std::string>& parts) {
   auto record = healthy();
@@ -341,7 +341,8 @@ TEST(Verdict, SaysOfAGpuThatIsMissingThatItIsMissingAndNotThatItIsInUse) {
   EXPECT_EQ(unasked.decision, Decision::inconclusive) << "nobody told whether any was idle";
 }
 
-// Drives told whether they are idle and GPUs did not: nobody looked at the GPUs, and none is gone.
+// Drives reported whether they are idle and GPUs did not: nobody looked at the GPUs, and none is
+// gone.
 TEST(Verdict, TakesAConditionThatWasToldOfAnotherKindForNoWordOnAPart) {
   auto all = idle_profile();
   all.criteria[2].parts = {"gpu0", "gpu1", "nvme0", "nvme1"};

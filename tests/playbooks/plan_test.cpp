@@ -183,7 +183,7 @@ TEST(Plan, OfOsPassesEachOfItsStepsParametersOn) {
   for (const auto& [name, value] : arguments) EXPECT_EQ(os->with.at(name), value) << name;
 }
 
-TEST(Plan, OfAnAuditPassesOnHowLongABmcIsWaitedForAndLeavesTheTimeToReadIt) {
+TEST(Plan, PassesTheWaitForABmcOnToAnAudit) {
   std::vector<Problem> problems;
   const auto playbook = load_playbook("audit", problems, {{"bmc_wait", "2m"}});
   ASSERT_TRUE(playbook) << to_string(problems);
@@ -610,13 +610,13 @@ steps:
 TEST(Plan, PutsSettingsBackWhereThePlaybookSaysAndAtTheEndWhereItHasNoVerdict) {
   const std::string set = "playbook: p\nsteps:\n  - stage: settings\n    with: {ecc: on}\n";
 
-  const auto said = planned(set + "  - stage: settings-restore\n  - stage: gpu-facts\n");
-  const auto unsaid = planned(set + "  - stage: gpu-facts\n");
+  const auto restored = planned(set + "  - stage: settings-restore\n  - stage: gpu-facts\n");
+  const auto not_given = planned(set + "  - stage: gpu-facts\n");
 
-  EXPECT_THAT(names_of(said),
+  EXPECT_THAT(names_of(restored),
               ::testing::ElementsAre("settings", "settings-restore (always)", "gpu-facts"))
-      << said.reported();
-  EXPECT_THAT(names_of(unsaid),
+      << restored.reported();
+  EXPECT_THAT(names_of(not_given),
               ::testing::ElementsAre("settings", "gpu-facts", "settings-restore (always)"));
 }
 

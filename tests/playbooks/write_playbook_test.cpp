@@ -10,16 +10,16 @@ namespace cupel::playbooks {
 namespace {
 
 /// The place in its file is no part of what a step says.
-std::string said(const PlaybookStep& step) {
+std::string written_text(const PlaybookStep& step) {
   Playbook one;
   one.name = "one";
   one.steps = {step};
   return write_playbook(one);
 }
 
-std::vector<std::string> said(const Playbook& playbook) {
+std::vector<std::string> written_text(const Playbook& playbook) {
   std::vector<std::string> all;
-  for (const auto& step : playbook.steps) all.push_back(said(step));
+  for (const auto& step : playbook.steps) all.push_back(written_text(step));
   return all;
 }
 
@@ -79,7 +79,7 @@ steps:
   const auto again = parse_playbook(write_playbook(*read), "again", problems);
 
   ASSERT_TRUE(again) << to_string(problems) << write_playbook(*read);
-  EXPECT_EQ(said(*again), said(*read));
+  EXPECT_EQ(written_text(*again), written_text(*read));
   EXPECT_EQ(again->description, "yes: a #text");
   ASSERT_EQ(again->steps.size(), 4);
   EXPECT_EQ(again->steps[1].tries, 2);

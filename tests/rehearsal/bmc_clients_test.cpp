@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kPython = "/usr/bin/python3";
 
-/// Python's requests takes a bundle of the environment's before what it is told.
+/// Python's requests takes a bundle of the environment's before what it is given.
 const std::vector<std::string> kOwnBundle{"REQUESTS_CA_BUNDLE=", "CURL_CA_BUNDLE="};
 
 bool has_sushy() {

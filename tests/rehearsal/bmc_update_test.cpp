@@ -296,7 +296,7 @@ TEST(UpdateTest, ASupermicroVerifiesFirstAndInstallsWhenTold) {
   ASSERT_TRUE(bmc.ends());
   bmc.boot();
 
-  EXPECT_EQ(bmc.version("HostBIOS_0"), "01.01.03");  // it is told late
+  EXPECT_EQ(bmc.version("HostBIOS_0"), "01.01.03");  // it is reported late
   EXPECT_TRUE(bmc.runs("HostBIOS_0", "3.0"));
 }
 

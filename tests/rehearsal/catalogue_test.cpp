@@ -130,11 +130,11 @@ TEST(Catalogue, SaysEveryErrorWithItsPlace) {
                   "mine.yaml", dgx(), problems);
 
   const auto text = to_string(problems);
-  for (const auto* said :
+  for (const auto* message :
        {"mine.yaml:4:", "did you mean 'gpu-missing'?", "verdict is one of pass, slow, fail",
         "needs says", "which check finds it?", "nothing is called 'luck'", "it plants nothing",
         "it expects nothing", "'one' stands twice"})
-    EXPECT_THAT(text, HasSubstr(said));
+    EXPECT_THAT(text, HasSubstr(message));
 }
 
 TEST(Catalogue, SpreadsOverRacksWithAQuarterHealthyAndTwoMachinesBesideEachOther) {
@@ -246,10 +246,10 @@ faults:
                   "mine.yaml", dgx(), problems);
 
   const auto text = to_string(problems);
-  for (const auto* said : {"component is one of bios, bmc, erot, psu", "image is one of whole",
-                           "follow is one of host-restart", "it plants nothing",
-                           "a previous image is made for psu alone"})
-    EXPECT_THAT(text, HasSubstr(said));
+  for (const auto* message : {"component is one of bios, bmc, erot, psu", "image is one of whole",
+                              "follow is one of host-restart", "it plants nothing",
+                              "a previous image is made for psu alone"})
+    EXPECT_THAT(text, HasSubstr(message));
 }
 
 TEST(Catalogue, GivesInstallationsRacksInWhichNoOtherPlaybookRuns) {

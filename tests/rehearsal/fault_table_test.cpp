@@ -165,11 +165,11 @@ TEST(FaultTable, AReportNamesAFieldAndAValueThatTheFieldTakes) {
         "rack.yaml", problems);
 
   const auto text = to_string(problems);
-  for (const auto* said : {"gpu-report has no field 'ecc.mode'",
-                           "ecc.mode.pending takes Enabled or Disabled, not 'off'",
-                           "has no value 'gpu9' for fault gpu-report",
-                           "remapped_rows.correctable takes a number, not 'many'"})
-    EXPECT_THAT(text, HasSubstr(said));
+  for (const auto* message : {"gpu-report has no field 'ecc.mode'",
+                              "ecc.mode.pending takes Enabled or Disabled, not 'off'",
+                              "has no value 'gpu9' for fault gpu-report",
+                              "remapped_rows.correctable takes a number, not 'many'"})
+    EXPECT_THAT(text, HasSubstr(message));
 }
 
 TEST(FaultTable, HasOneRowForEachKindAndName) {
@@ -248,11 +248,11 @@ TEST(ReadFaults, SaysWhatIsWrongWithWordsAndTimes) {
 
   EXPECT_FALSE(rack);
   const auto text = to_string(problems);
-  for (const auto* said :
+  for (const auto* message :
        {"rack.yaml:7:", "less than every", "no load 'gem' (did you mean 'gemm'?)",
         "watts must be 50 to 3000, not 5", "no node 'v01-n03'", "no with 'mlx5_99'",
         "rack.yaml:13:", "fault gpu-ecc needs part", "fault hca-down cannot come with a load"})
-    EXPECT_THAT(text, HasSubstr(said));
+    EXPECT_THAT(text, HasSubstr(message));
 }
 
 TEST(ReadFaults, SwapsTwoMachinesWhereOneIsNamed) {

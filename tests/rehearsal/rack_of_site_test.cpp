@@ -94,14 +94,14 @@ TEST_F(RackOfSite, GivesTheControllerTheSameSiteButForItsDoors) {
   ASSERT_TRUE(rack) << rack.error().what;
   RackBench bench{*rack, 1000};
 
-  const auto wanted = without_doors(site()), got = without_doors(bench.inventory);
+  const auto expected = without_doors(site()), got = without_doors(bench.inventory);
 
   EXPECT_EQ(got.site, "berlin");
-  ASSERT_EQ(got.racks.size(), wanted.racks.size());
-  for (std::size_t i = 0; i < wanted.racks.size(); ++i) {
-    EXPECT_EQ(got.racks[i].name, wanted.racks[i].name);
-    EXPECT_EQ(got.racks[i].room, wanted.racks[i].room);
-    EXPECT_EQ(got.racks[i].units, wanted.racks[i].units);
+  ASSERT_EQ(got.racks.size(), expected.racks.size());
+  for (std::size_t i = 0; i < expected.racks.size(); ++i) {
+    EXPECT_EQ(got.racks[i].name, expected.racks[i].name);
+    EXPECT_EQ(got.racks[i].room, expected.racks[i].room);
+    EXPECT_EQ(got.racks[i].units, expected.racks[i].units);
   }
   using Level = std::tuple<int, std::string, double, std::string>;
   const auto levels = [](const inventory::Inventory& of) {
@@ -110,16 +110,16 @@ TEST_F(RackOfSite, GivesTheControllerTheSameSiteButForItsDoors) {
       all.insert({static_cast<int>(level.kind), level.name, level.watts, level.parent});
     return all;
   };
-  EXPECT_EQ(levels(got), levels(wanted));
+  EXPECT_EQ(levels(got), levels(expected));
   ASSERT_EQ(got.pdus.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(got.pdus[i].name, wanted.pdus[i].name);
-    EXPECT_EQ(got.pdus[i].user, wanted.pdus[i].user);
-    EXPECT_EQ(got.pdus[i].trust, wanted.pdus[i].trust);
+    EXPECT_EQ(got.pdus[i].name, expected.pdus[i].name);
+    EXPECT_EQ(got.pdus[i].user, expected.pdus[i].user);
+    EXPECT_EQ(got.pdus[i].trust, expected.pdus[i].trust);
   }
   ASSERT_EQ(got.nodes.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto &one = got.nodes[i], &other = wanted.nodes[i];
+    const auto &one = got.nodes[i], &other = expected.nodes[i];
     EXPECT_EQ(one.name, other.name);
     EXPECT_EQ(one.profile, other.profile);
     EXPECT_EQ(one.rack, other.rack);

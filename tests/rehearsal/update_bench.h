@@ -63,8 +63,8 @@ class Updating : public BmcBench {
   bool ends() {
     return run_until([&] { return last().is_over(); });
   }
-  bool runs(const std::string& component, const std::string& wanted) {
-    return run_until([&] { return version(component) == wanted; });
+  bool runs(const std::string& component, const std::string& expected) {
+    return run_until([&] { return version(component) == expected; });
   }
   /// A job that waits for a boot gets one.
   void boot_for_job() {

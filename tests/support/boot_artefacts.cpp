@@ -40,11 +40,11 @@ Result<BootArtefacts> boot_artefacts(const fs::path& node_program, const std::st
   const MachinesNetwork with_packages;
   auto* pipe = ::popen(command.c_str(), "re");  // NOLINT(cert-env33-c): a script of ours
   if (pipe == nullptr) return Error{Code::kUnsupported, "no process"};
-  std::string said;
+  std::string output;
   char piece[4096];
-  while (const auto got = std::fread(piece, 1, sizeof piece, pipe)) said.append(piece, got);
+  while (const auto got = std::fread(piece, 1, sizeof piece, pipe)) output.append(piece, got);
   const int status = ::pclose(pipe);
-  const auto all = lines(said);
+  const auto all = lines(output);
   const std::string last{all.empty() ? "" : all.back()};
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return Error{Code::kUnsupported, "no boot artefacts: " + last};

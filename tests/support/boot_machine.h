@@ -116,7 +116,7 @@ struct BootMachine {
       case Does::home:
         if (!home_refused_with.empty())
           return reported(Kind::refused, {{"cause", "late"}, {"text", home_refused_with}});
-        if (!seeded) return std::nullopt;  // nothing told it to report
+        if (!seeded) return std::nullopt;  // nothing asked it to report
         return reported(Kind::home, keys);
       default:
         return std::nullopt;
@@ -187,12 +187,12 @@ class BootBmc final : public bmc::Bmc {
       }
       co_return bmc::Sourced{machine.boot};
     };
-    boot.set = [&machine](bmc::BootOverride wanted, Deadline) -> Task<Result<bmc::Protocol>> {
-      if (!wanted.uri.empty() && !machine.has_http_uri)
+    boot.set = [&machine](bmc::BootOverride requested, Deadline) -> Task<Result<bmc::Protocol>> {
+      if (!requested.uri.empty() && !machine.has_http_uri)
         co_return Error{Code::kUnsupported, "this BMC cannot tell the machine an URI"};
-      if (wanted.target == bmc::BootTarget::disk && machine.cannot_boot_disk)
+      if (requested.target == bmc::BootTarget::disk && machine.cannot_boot_disk)
         co_return Error{Code::kUnsupported, "this BMC has no such boot device"};
-      machine.boot = std::move(wanted);
+      machine.boot = std::move(requested);
       co_return bmc::Protocol::redfish;
     };
     media.insert = [&machine](std::string url, Deadline) -> Task<Result<bmc::Protocol>> {

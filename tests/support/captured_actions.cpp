@@ -68,12 +68,12 @@ std::optional<std::string> bios_of(const std::string& settings, Resources& now) 
 
 Written stage(const std::string& uri, const json::object& change, json::value resource,
               const json::value& bios, Resources& now) {
-  const auto* wanted = change.if_contains("Attributes");
-  if (wanted == nullptr || !wanted->is_object())
+  const auto* requested = change.if_contains("Attributes");
+  if (requested == nullptr || !requested->is_object())
     return refused(400, "Base.1.8.PropertyMissing", "Attributes is missing.");
   auto& attributes = resource.as_object()["Attributes"];
   if (!attributes.is_object()) attributes = json::object{};
-  for (const auto& entry : wanted->get_object()) {
+  for (const auto& entry : requested->get_object()) {
     const std::string name{entry.key()};
     if (!bios.at("Attributes").as_object().contains(name))
       return refused(400, "Base.1.8.PropertyUnknown", "No attribute " + name + ".");

@@ -1,5 +1,5 @@
 #pragma once
-// A captured machine that does what it is told, in its own layout: what can be set is set, what it
+// A captured machine that does what it is asked, in its own layout: what can be set is set, what it
 // refuses is refused in the standard's words, actions do what they say. For HttpsServer; it shares
 // no code with the client under test.
 #include <functional>

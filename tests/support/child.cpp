@@ -99,11 +99,11 @@ bool Child::has_ended() const {
 
 bool Child::wait_for(const std::string& text, std::chrono::seconds patience) {
   std::unique_lock lock{mutex_};
-  const auto said = [&] {
+  const auto heard = [&] {
     return out_.find(text) != std::string::npos || err_.find(text) != std::string::npos;
   };
-  heard_.wait_for(lock, patience, [&] { return said() || open_ == 0; });
-  return said();
+  heard_.wait_for(lock, patience, [&] { return heard() || open_ == 0; });
+  return heard();
 }
 
 Ran Child::wait(std::chrono::seconds patience) {
@@ -117,7 +117,7 @@ Ran Child::wait(std::chrono::seconds patience) {
   reaped_ = true;
   Ran ran;
   if (gone) ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  // A grandchild may hold the pipes open; what was said until now is what counts.
+  // A grandchild may hold the pipes open; what was reported until now is what counts.
   std::unique_lock lock{mutex_};
   heard_.wait_for(lock, std::chrono::seconds{2}, [&] { return open_ == 0; });
   ran.out = out_;

@@ -12,7 +12,7 @@ namespace cupel::test {
 
 using namespace std::chrono_literals;
 
-/// A console that says what the test put in, and remembers what it was told.
+/// A console that says what the test put in, and remembers what it was given.
 struct FakeLine {
   std::deque<Result<std::string>> says{};  // an error ends it; nothing more: silent until the end
   std::string heard{};

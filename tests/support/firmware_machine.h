@@ -213,16 +213,16 @@ class FirmwareBmc final : public bmc::Bmc {
                                                                              : State::done};
     machine_.tickets.push_back(ticket.task);
     const auto which = std::min(machine_.reported++, machine_.says.size() - 1);
-    auto said = machine_.says[which];
+    auto reported = machine_.says[which];
     // Whether an image is verified or installed then, only the ticket says.
-    if (said.state == State::done && ticket.way == "verify") said.state = State::verified;
-    const bool goes_on = said.state == State::running || said.state == State::verified;
-    if (said.state == State::gone && machine_.busy_after_gone > 0) {
+    if (reported.state == State::done && ticket.way == "verify") reported.state = State::verified;
+    const bool goes_on = reported.state == State::running || reported.state == State::verified;
+    if (reported.state == State::gone && machine_.busy_after_gone > 0) {
       machine_.forgotten = true;
-      co_return said;
+      co_return reported;
     }
     if (!goes_on) machine_.end_of_write();
-    co_return said;
+    co_return reported;
   }
 
   using Parts = std::vector<inventory::Part>;

@@ -53,7 +53,7 @@ struct HttpsServer::Impl final : Resources {
   explicit Impl(Options chosen) : options{std::move(chosen)} { start(options.port); }
   ~Impl() override { stop(); }
 
-  void start(std::uint16_t wanted) {
+  void start(std::uint16_t requested) {
     certificate = make_certificate();
     tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
     tls->use_certificate(asio::buffer(certificate.certificate_pem), asio::ssl::context::pem);
@@ -68,7 +68,7 @@ struct HttpsServer::Impl final : Resources {
     tcp::acceptor acceptor{*io};
     acceptor.open(tcp::v4());
     acceptor.set_option(tcp::acceptor::reuse_address(true));
-    acceptor.bind({asio::ip::make_address(options.address), wanted});
+    acceptor.bind({asio::ip::make_address(options.address), requested});
     acceptor.listen();
     port = acceptor.local_endpoint().port();
     asio::co_spawn(*io, accept(std::move(acceptor)), [](std::exception_ptr) {});

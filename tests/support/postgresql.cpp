@@ -108,7 +108,7 @@ bool Postgresql::start() {
 }
 
 Postgresql::~Postgresql() {
-  server_->signal(SIGQUIT);  // at once: nothing of it is wanted any more
+  server_->signal(SIGQUIT);  // at once: nothing of it is needed any more
   server_->wait();
   std::error_code gone;
   fs::remove_all(folder_, gone);

@@ -365,7 +365,7 @@ class SlowParts {
   std::vector<PartId> bad_;
 };
 
-/// All that is to be traced, and what that leads to. What is said of it.
+/// All that is to be traced, and what that leads to. What is reported of it.
 inline std::vector<std::string> trace_flows(burnin::fabric::PairScreen& screen, SlowParts& parts) {
   burnin::fabric::UplinkTraces traces{screen};
   while (!traces.next_flows().empty()) {

@@ -85,7 +85,7 @@ struct SinkServer::Impl {
     const auto end = asio::read_until(stream, asio::dynamic_buffer(read), "\r\n\r\n", failure);
     if (failure) return;
     Taken one{.head = read.substr(0, end)};
-    const auto wanted = std::min(length_in(one.head), manner.reads);
+    const auto needed = std::min(length_in(one.head), manner.reads);
     Sha256 sum;
     bool reported = false;
     std::vector<char> piece(kHalfWay);
@@ -96,13 +96,13 @@ struct SinkServer::Impl {
       if (manner.keeps_body) one.body += more;
       if (one.bytes >= kHalfWay && manner.half_way && !std::exchange(reported, true))
         manner.half_way();
-      if (one.bytes >= wanted) break;
-      const auto room = std::min<std::uint64_t>(piece.size(), wanted - one.bytes);
+      if (one.bytes >= needed) break;
+      const auto room = std::min<std::uint64_t>(piece.size(), needed - one.bytes);
       const auto got = stream.read_some(asio::buffer(piece.data(), room), failure);
       more = {piece.data(), got};
     }
     one.sha256 = sum.hex();
-    const bool whole = one.bytes >= wanted;
+    const bool whole = one.bytes >= needed;
     note(std::move(one));
     if (whole) finish(stream);
   }

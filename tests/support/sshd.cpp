@@ -56,7 +56,7 @@ std::string configuration(const fs::path& folder, const std::vector<std::string>
 
 /// Reads what the server says until it has said so often that it listens.
 std::string until_listening(int pipe, std::size_t times) {
-  std::string said;
+  std::string output;
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
   std::size_t heard = 0;
   while (heard < times && std::chrono::steady_clock::now() < end) {
@@ -65,14 +65,14 @@ std::string until_listening(int pipe, std::size_t times) {
     char piece[4096];
     const auto got = ::read(pipe, piece, sizeof piece);
     if (got <= 0) break;
-    said.append(piece, static_cast<std::size_t>(got));
+    output.append(piece, static_cast<std::size_t>(got));
     heard = 0;
-    for (auto at = said.find("Server listening on"); at != said.npos;
-         at = said.find("Server listening on", at + 1))
+    for (auto at = output.find("Server listening on"); at != output.npos;
+         at = output.find("Server listening on", at + 1))
       ++heard;
   }
-  if (heard < times) throw std::runtime_error{"sshd does not listen: " + said};
-  return said;
+  if (heard < times) throw std::runtime_error{"sshd does not listen: " + output};
+  return output;
 }
 
 }  // namespace

@@ -13,22 +13,22 @@ constexpr std::size_t kMostOpen = 4096;
 std::vector<CrossCheck::Odd> CrossCheck::judge(
     const std::string& key, const std::map<std::string, std::uint64_t>& reported) {
   std::map<std::uint64_t, std::size_t> votes;
-  for (const auto& [part, said] : reported) ++votes[said];
+  for (const auto& [part, value] : reported) ++votes[value];
   if (votes.size() <= 1) return {};
   const auto most = std::ranges::max_element(votes, {}, [](const auto& row) { return row.second; });
   const auto share = std::to_string(most->second) + " of " + std::to_string(reported.size()) +
                      " GPUs agree at " + key;
   if (2 * most->second <= reported.size())
     return {{.part = "",
-             .said = 0,
+             .value = 0,
              .most = most->first,
              .detail = "at most " + share + ": which one is wrong is not known"}};
   std::vector<Odd> odd;
-  for (const auto& [part, said] : reported)
-    if (said != most->first) {
+  for (const auto& [part, value] : reported)
+    if (value != most->first) {
       ++odd_[part];
       odd.push_back({.part = part,
-                     .said = said,
+                     .value = value,
                      .most = most->first,
                      .detail = part + " differs where " + share});
     }
@@ -36,13 +36,13 @@ std::vector<CrossCheck::Odd> CrossCheck::judge(
 }
 
 std::vector<CrossCheck::Odd> CrossCheck::tell(const std::string& key, std::uint64_t number,
-                                              const std::string& part, std::uint64_t said) {
+                                              const std::string& part, std::uint64_t value) {
   if (of_ < 2) return {};
   const std::scoped_lock lock{mutex_};
   if (number % each_ != 0) return {};  // the others leave it out, or have
   auto& row = open_[key];
   row.number = number;
-  row.reported[part] = said;
+  row.reported[part] = value;
   if (missing(row) > 0) {
     thin_out();
     return {};

@@ -17,17 +17,17 @@ class CrossCheck {
 
   struct Odd {
     std::string part;  // empty where there is no majority
-    std::uint64_t said = 0;
+    std::uint64_t value = 0;
     std::uint64_t most = 0;
     std::string detail;
   };
-  /// `part` returned `said` at `key` ("bf16 round 3"), whose `number` (3) grows from one to the
+  /// `part` returned `value` at `key` ("bf16 round 3"), whose `number` (3) grows from one to the
   /// next. With the last report of a key: those that differ. A key that some never report is
   /// compared among the others by rest(). Where GPUs drift so far apart that more than 4,096 keys
   /// wait for the slowest, only each second one is compared from then on, then each fourth, and so
   /// on: those whose number is a multiple.
   std::vector<Odd> tell(const std::string& key, std::uint64_t number, const std::string& part,
-                        std::uint64_t said);
+                        std::uint64_t value);
   /// `part` reports no more: what waited for it is compared among the others.
   std::vector<Odd> leave(const std::string& part);
   std::vector<Odd> rest();

@@ -24,7 +24,7 @@ class NcclApi {
   /// its device current, in the same order. Errors: nccl.
   virtual Outcome<> all_reduce(int rank, const void* in, void* out, std::size_t count,
                                Element element, CUstream_st* stream) = 0;
-  /// Errors: nccl, where the library found an error that no call has told of.
+  /// Errors: nccl, where the library found an error that no call has reported.
   virtual Outcome<> sound(int rank) = 0;
   /// Ends what hangs, so that the program can end. From any thread.
   virtual void abort() = 0;

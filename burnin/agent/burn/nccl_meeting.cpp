@@ -114,16 +114,17 @@ Outcome<std::string> read_standard_input(std::chrono::milliseconds patience) {
 
 /// Errors: usage: it is no address, or no interface has it.
 Outcome<std::string> interface_with(const std::string& written) {
-  const auto wanted = one_form(written);
-  if (wanted.empty()) return usage("--address takes an IP address, not " + agent::shown(written));
+  const auto requested = one_form(written);
+  if (requested.empty())
+    return usage("--address takes an IP address, not " + agent::shown(written));
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0)
     return Failure{.code = "nccl", .message = std::string{"getifaddrs: "} + std::strerror(errno)};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all{first, &::freeifaddrs};
   for (const auto* one = first; one != nullptr; one = one->ifa_next)
-    if (one->ifa_addr != nullptr && text_of(*one->ifa_addr) == wanted)
+    if (one->ifa_addr != nullptr && text_of(*one->ifa_addr) == requested)
       return std::string{one->ifa_name};
-  return usage("no network interface of this node has the address " + wanted +
+  return usage("no network interface of this node has the address " + requested +
                ": name the interface (--interface), or leave --address out (address: any in the "
                "inventory's fabric: nccl:)");
 }

@@ -114,10 +114,10 @@ void Report::self_test(std::string_view planted, std::uint64_t found, std::uint6
                        std::string_view detail) {
   const bool all = found == of && of > 0;
   if (!all) faults_ += of == 0 ? 1 : of - found;
-  auto said = std::to_string(found) + " of " + std::to_string(of);
-  if (!detail.empty()) said += ": " + std::string{detail};
+  auto text = std::to_string(found) + " of " + std::to_string(of);
+  if (!detail.empty()) text += ": " + std::string{detail};
   JsonLine line{"self-test"};
-  write(line.add("planted", planted).add("found", all).add("detail", said).text());
+  write(line.add("planted", planted).add("found", all).add("detail", text).text());
 }
 
 void Report::end(bool complete, bool stopped) {

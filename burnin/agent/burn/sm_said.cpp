@@ -6,10 +6,10 @@
 
 namespace cupel::burn {
 
-SmJudgement judge_sms(std::span<const SmSaid> said) {
+SmJudgement judge_sms(std::span<const SmReport> results) {
   SmJudgement judgement;
   std::set<std::uint32_t> sms;
-  for (const auto& block : said)
+  for (const auto& block : results)
     if (block.written == 1)
       sms.insert(block.sm);
     else
@@ -18,7 +18,7 @@ SmJudgement judge_sms(std::span<const SmSaid> said) {
   for (int unit = 0; unit < kSmUnits; ++unit) {
     std::map<std::uint64_t, std::size_t> votes;
     std::size_t all = 0;
-    for (const auto& block : said)
+    for (const auto& block : results)
       for (int warp = 0; warp < kSmWarps && block.written == 1; ++warp, ++all)
         ++votes[block.sums[unit][warp]];
     if (votes.size() <= 1) continue;
@@ -28,13 +28,13 @@ SmJudgement judge_sms(std::span<const SmSaid> said) {
       judgement.decided = false;
       continue;
     }
-    for (const auto& block : said)
+    for (const auto& block : results)
       for (int warp = 0; warp < kSmWarps && block.written == 1; ++warp)
         if (block.sums[unit][warp] != most->first)
           judgement.odd.push_back({.sm = static_cast<int>(block.sm),
                                    .unit = unit,
                                    .warp = warp,
-                                   .said = block.sums[unit][warp],
+                                   .value = block.sums[unit][warp],
                                    .most = most->first});
   }
   return judgement;

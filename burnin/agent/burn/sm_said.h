@@ -14,7 +14,7 @@ inline constexpr std::string_view kSmUnitNames[kSmUnits] = {"tensor core", "fp32
                                                             "integer"};
 
 /// A block's word.
-struct SmSaid {
+struct SmReport {
   std::uint32_t sm;
   std::uint32_t written;  // 1: the block ran
   std::uint64_t sums[kSmUnits][kSmWarps];
@@ -24,7 +24,7 @@ struct OddSm {
   int sm = 0;
   int unit = 0;
   int warp = 0;  // its partition is warp % 4
-  std::uint64_t said = 0;
+  std::uint64_t value = 0;
   std::uint64_t most = 0;
 };
 
@@ -36,6 +36,6 @@ struct SmJudgement {
 };
 
 /// A unit's majority is over all warps of all SMs.
-SmJudgement judge_sms(std::span<const SmSaid> said);
+SmJudgement judge_sms(std::span<const SmReport> results);
 
 }  // namespace cupel::burn

@@ -21,17 +21,17 @@ std::uint64_t Transformer::bytes() const {
   return layers * (saved + weights) + passing;
 }
 
-std::optional<Transformer> fitting(Transformer wanted, std::uint64_t free_bytes) {
-  while (wanted.layers > 0 && wanted.bytes() > free_bytes) --wanted.layers;
-  if (wanted.layers == 0) return std::nullopt;
-  return wanted;
+std::optional<Transformer> fitting(Transformer requested, std::uint64_t free_bytes) {
+  while (requested.layers > 0 && requested.bytes() > free_bytes) --requested.layers;
+  if (requested.layers == 0) return std::nullopt;
+  return requested;
 }
 
 double utilisation(double operations, double seconds, double peak) {
   return 100 * operations / (seconds * peak * 1e12);
 }
 
-bool StepSaid::same_as(const StepSaid& other) const {
+bool StepResult::same_as(const StepResult& other) const {
   return std::bit_cast<std::uint64_t>(loss) == std::bit_cast<std::uint64_t>(other.loss) &&
          gradients == other.gradients && summed == other.summed;
 }

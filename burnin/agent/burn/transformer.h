@@ -26,21 +26,21 @@ struct Transformer {
   std::uint64_t bytes() const;
 };
 
-/// With as many layers as fit, at most `wanted.layers`; nothing: not even one.
-std::optional<Transformer> fitting(Transformer wanted, std::uint64_t free_bytes);
+/// With as many layers as fit, at most `requested.layers`; nothing: not even one.
+std::optional<Transformer> fitting(Transformer requested, std::uint64_t free_bytes);
 
 /// In percent. `peak` in TFLOP/s, of one GPU.
 double utilisation(double operations, double seconds, double peak);
 
 /// What a step came to, bit for bit.
-struct StepSaid {
+struct StepResult {
   double loss = 0;
   std::uint64_t gradients = 0;  // checksum of this GPU's own, before they are added up
   std::uint64_t summed = 0;     // after
   double own_seconds = 0;       // forwards and backwards, without waiting for any other GPU
 
   /// Bits are compared, and no times: a loss that is NaN twice is the same.
-  bool same_as(const StepSaid& other) const;
+  bool same_as(const StepResult& other) const;
 };
 
 }  // namespace cupel::burn

@@ -13,8 +13,8 @@ struct Sought {
   dl_find_object* found;
 };
 
-int is_it(dl_phdr_info* object, std::size_t, void* wanted) {
-  auto& sought = *static_cast<Sought*>(wanted);
+int is_it(dl_phdr_info* object, std::size_t, void* requested) {
+  auto& sought = *static_cast<Sought*>(requested);
   bool inside = false;
   std::uintptr_t tables = 0, first = UINTPTR_MAX, last = 0;
   for (int i = 0; i < object->dlpi_phnum; ++i) {

@@ -145,17 +145,17 @@ Found edac_of(std::string_view line) {
 }
 
 bool FirmwareReport::take(std::string_view line) {
-  const auto said = after(line, kMark);
-  if (!said) return false;
+  const auto message = after(line, kMark);
+  if (!message) return false;
   // Without a number it is of the boot before (BERT), or no report at all.
   auto before = line.substr(0, line.find(kMark));
   if (!before.ends_with('}')) return false;
   before.remove_suffix(1);
   const auto number = bounded(before.substr(before.rfind('{') + 1));
-  const auto severity = after(*said, kSeverity);
+  const auto severity = after(*message, kSeverity);
   if (is_open()) {
     if (number != number_ || severity) return false;
-    note(*said);
+    note(*message);
     return true;
   }
   if (!severity) return false;
@@ -164,7 +164,7 @@ bool FirmwareReport::take(std::string_view line) {
   return true;
 }
 
-void FirmwareReport::note(std::string_view said) {
+void FirmwareReport::note(std::string_view message) {
   const std::array<std::pair<std::string_view, std::string*>, 6> kRows{{
       {"section_type: ", &section_},
       {"physical_address: ", &address_},
@@ -174,7 +174,7 @@ void FirmwareReport::note(std::string_view said) {
       {"aer_uncor_status: ", &type_},
   }};
   for (const auto& [mark, into] : kRows)
-    if (const auto value = after(said, mark); value && into->empty()) *into = bounded(*value);
+    if (const auto value = after(message, mark); value && into->empty()) *into = bounded(*value);
 }
 
 KernelMessage FirmwareReport::finish() {

@@ -24,7 +24,7 @@ class FirmwareReport {
   KernelMessage finish();
 
  private:
-  void note(std::string_view said);
+  void note(std::string_view message);
 
   std::string number_{};  // "3"
   std::string severity_{}, section_{}, address_{}, dimm_{}, device_{}, type_{};

@@ -175,7 +175,7 @@ Found pcie_of(std::string_view line) {
 
 /// "nvidia 0000:1b:00.0: probe with driver nvidia failed with error -1"; before Linux 6.10 "nvidia:
 /// probe of 0000:1b:00.0 failed with error -1". Of a board's own small devices (sensors, buses) it
-/// is said of machines that are well, too. Source: drivers/base/dd.c.
+/// is reported of machines that are well, too. Source: drivers/base/dd.c.
 Found probe_of(std::string_view line) {
   constexpr auto kDrivers = std::to_array<std::string_view>(
       {"nvidia", "mlx5_core", "nvme", "ice", "i40e", "ixgbe", "igb", "bnxt_en", "tg3",

@@ -1,7 +1,7 @@
 #pragma once
 // What one line of the kernel's log says of a part: Xid, SXid, MCE, EDAC, AER, NMI, IOMMU, NVMe,
-// mlx5, OOM, I/O. Pure; who the part is by its name (gpu3, mlx5_5) is told elsewhere, by its PCI
-// address.
+// mlx5, OOM, I/O. Pure; who the part is by its name (gpu3, mlx5_5) is reported elsewhere, by its
+// PCI address.
 #include <array>
 #include <cstdint>
 #include <memory>

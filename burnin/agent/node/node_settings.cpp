@@ -36,9 +36,9 @@ std::string name_of(const std::string& path) { return path.substr(path.rfind('/'
 /// Each folder on the way from "/", and the path itself; until it returns something.
 std::string on_each_level(const std::string& path,
                           const std::function<std::string(const std::string& level)>& look) {
-  if (auto said = look("/"); !said.empty()) return said;
+  if (auto reason = look("/"); !reason.empty()) return reason;
   for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    if (auto said = look(path.substr(0, end)); !said.empty()) return said;
+    if (auto reason = look(path.substr(0, end)); !reason.empty()) return reason;
     if (end == path.npos) return {};
   }
 }

@@ -60,8 +60,11 @@ Found block_of(std::string_view line) {
     const auto reported = after(line, mark);
     if (!reported) continue;
     const auto also = std::ranges::find(kAlso, mark, &Also::mark);
-    const auto is_said = [&](auto word) { return !word.empty() && has(*reported, word); };
-    if (also != kAlso.end() && std::ranges::none_of(also->words, is_said)) return std::nullopt;
+    const auto is_parameter_given = [&](auto word) {
+      return !word.empty() && has(*reported, word);
+    };
+    if (also != kAlso.end() && std::ranges::none_of(also->words, is_parameter_given))
+      return std::nullopt;
     const auto device = leading_word(reported->substr(0, reported->find('-')));
     if (is_virtual(device)) return std::nullopt;
     return KernelMessage{

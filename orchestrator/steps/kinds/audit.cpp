@@ -65,12 +65,12 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
   const inventory::Seen seen{record.bmc_parts, by_node.parts,      record.system_serial,
                              record.facts,     record.bmc_partial, by_node.partial};
   const bool rehearsal = store::purpose_of(environment.store.folder()) == store::Purpose::rehearsal;
-  inventory::Wanted wanted{request.node.serial, host_names_of(request.node), rehearsal};
+  inventory::ExpectedNode expected{request.node.serial, host_names_of(request.node), rehearsal};
   const auto& profile = environment.inventory.profile_of(request.node);
-  auto findings = inventory::audit(profile, wanted, seen);
+  auto findings = inventory::audit(profile, expected, seen);
   if (request.run_state != nullptr && std::ranges::any_of(findings, depends_on_places)) {
-    wanted.places = places_of_peers(environment.inventory, request.node, *request.run_state);
-    findings = inventory::audit(profile, wanted, seen);
+    expected.places = places_of_peers(environment.inventory, request.node, *request.run_state);
+    findings = inventory::audit(profile, expected, seen);
   }
   const auto floor = inventory::judge_floor(environment.inventory.floor, seen);
   boost::json::object found{{"audit", record::to_json(findings)},

@@ -24,7 +24,7 @@ using settings::BiosDefaults;
 
 constexpr std::string_view kBefore = "bios.not_default", kAfter = "bios.defaults";
 constexpr std::string_view kUnknown = "unknown";
-constexpr std::size_t kMostNames = 64, kMostSaid = 12, kLongestName = 80;
+constexpr std::size_t kMostNames = 64, kMostReported = 12, kLongestName = 80;
 constexpr std::chrono::seconds kLookAgain{15};
 
 /// A BMC that shows no settings may reset them all the same: nothing is compared then. Errors:
@@ -42,7 +42,7 @@ Task<Result<BiosDefaults>> look_at_defaults(bmc::Bmc& bmc, Deadline deadline) {
   co_return settings::bios_defaults(*reported, *registry);
 }
 
-/// Names that hold a comma could not be told apart in a fact.
+/// Names that hold a comma could not be distinguished in a fact.
 std::vector<std::string> kept_names(const BiosDefaults& defaults) {
   std::vector<std::string> names;
   for (const auto& name : defaults.off) {
@@ -54,9 +54,10 @@ std::vector<std::string> kept_names(const BiosDefaults& defaults) {
 
 std::string listed_names(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMostSaid, names.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMostReported, names.size()); ++i)
     text += (i == 0 ? "" : ", ") + printable(shortened(names[i], kLongestName));
-  if (names.size() > kMostSaid) text += fmt::format(" and {} more", names.size() - kMostSaid);
+  if (names.size() > kMostReported)
+    text += fmt::format(" and {} more", names.size() - kMostReported);
   return text;
 }
 
@@ -105,14 +106,14 @@ StepEnd not_yet(const std::vector<std::string>& left) {
 Task<Result<StepEnd>> see_what_came(StepEnvironment& environment, bmc::Bmc& bmc,
                                     const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
-  const auto said = record.facts.find(kBefore);
-  if (said == record.facts.end())
+  const auto output = record.facts.find(kBefore);
+  if (output == record.facts.end())
     co_return Error{Code::kInvalid,
                     "no reset of the BIOS was asked for in this run: put a bios-reset before it"};
   CO_TRY(const BiosDefaults now, co_await look_at_defaults(bmc, request.deadline));
-  if (said->second == kUnknown || now.compared == 0) co_return not_verified();
+  if (output->second == kUnknown || now.compared == 0) co_return not_verified();
   std::vector<std::string> before;
-  for (const auto name : split(said->second, ','))
+  for (const auto name : split(output->second, ','))
     if (!name.empty()) before.emplace_back(name);
   const auto left = left_of(before, now);
   if (!before.empty() && left.size() == before.size()) co_return not_yet(left);
@@ -123,8 +124,8 @@ Task<Result<StepEnd>> see_what_came(StepEnvironment& environment, bmc::Bmc& bmc,
 }
 
 Task<Result<StepEnd>> perform_bios_reset(StepEnvironment& environment, const StepRequest& request) {
-  const auto said = request.step.with.find("verify");
-  const bool verifies = said != request.step.with.end() && said->second == "yes";
+  const auto given = request.step.with.find("verify");
+  const bool verifies = given != request.step.with.end() && given->second == "yes";
   const auto verb = [&](bmc::Bmc& bmc, const StepRequest& asked) {
     return verifies ? see_what_came(environment, bmc, asked) : ask_for_reset(bmc, asked);
   };

@@ -71,7 +71,7 @@ Task<Result<std::string>> critical_names(bmc::Bmc& bmc, bmc::Observed& seen,
   co_return text;
 }
 
-/// What the audit asks beside the parts. A BMC that does not tell has told everything else.
+/// What the audit asks beside the parts. A BMC that does not tell has reported everything else.
 /// Errors: kCancelled; of the settings that the profile wants, whatever may be better next time.
 Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::Profile& profile,
                                                 bmc::Observed& seen, const StepRequest& request) {
@@ -88,17 +88,17 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   const auto bios = co_await bmc.bios.read(request.deadline);
   const auto lost =
       !bios && (bios.error().code == Code::kCancelled || is_transient(bios.error().code));
-  // What the profile wants told is asked for again.
+  // What the profile wants reported is asked for again.
   if (lost) co_return bios.error();
   if (!bios) {
     not_reported(seen, "BIOS settings", bios.error());
     co_return facts;
   }
-  for (const auto& wanted : profile.bios) {
+  for (const auto& expected : profile.bios) {
     const auto& current = bios->current;
-    const auto found = current.find(wanted.attribute);
+    const auto found = current.find(expected.attribute);
     if (found == current.end()) continue;
-    facts[std::string{inventory::kBiosFact} + wanted.attribute] = text_of(found->second);
+    facts[std::string{inventory::kBiosFact} + expected.attribute] = text_of(found->second);
   }
   co_return facts;
 }

@@ -13,12 +13,12 @@ using engine::StepRequest;
 
 Result<bmc::BootTarget> target_of(const StepRequest& request) {
   const auto word = request.step.with.find("target");
-  const auto wanted = word == request.step.with.end() ? std::string{"pxe"} : word->second;
+  const auto requested = word == request.step.with.end() ? std::string{"pxe"} : word->second;
   for (const auto target : {bmc::BootTarget::pxe, bmc::BootTarget::uefi_http, bmc::BootTarget::disk,
                             bmc::BootTarget::virtual_cd, bmc::BootTarget::bios_setup})
-    if (to_string(target) == wanted) return target;
+    if (to_string(target) == requested) return target;
   return Error{Code::kInvalid,
-               "boot-once: target must be pxe, http, disk, cd or bios, not '" + wanted + "'"};
+               "boot-once: target must be pxe, http, disk, cd or bios, not '" + requested + "'"};
 }
 
 Task<Result<StepEnd>> set_boot(bmc::Bmc& bmc, const StepRequest& request) {

@@ -55,8 +55,8 @@ Task<Result<StepEnd>> set(StepEnvironment& environment, bmc::Bmc& bmc, const Pro
   request.waiting("the BMC's settings");
   CO_TRY(const auto seen, co_await settings::look_at_settings(bmc, profile, request.deadline));
   const auto& before = seen.plan;
-  if (before.is_as_wanted())
-    co_return done(fmt::format("{} settings as wanted{}", before.count(SettingState::as_wanted),
+  if (before.is_as_expected())
+    co_return done(fmt::format("{} settings as expected{}", before.count(SettingState::as_expected),
                                left_out(before)),
                    found_in(before));
   if (before.has(SettingState::differs) || before.has(SettingState::refused)) {
@@ -115,8 +115,8 @@ Task<Result<StepEnd>> verify(StepEnvironment& environment, bmc::Bmc& bmc, const 
   auto found = found_in(plan);
   found["by_os"] = boost::json::value_from(seen.confirmed);
   co_return done(
-      fmt::format("{} settings as wanted, {} by the operating system too{}",
-                  plan.count(SettingState::as_wanted), seen.confirmed.size(), left_out(plan)),
+      fmt::format("{} settings as expected, {} by the operating system too{}",
+                  plan.count(SettingState::as_expected), seen.confirmed.size(), left_out(plan)),
       std::move(found));
 }
 
@@ -125,8 +125,8 @@ Task<Result<StepEnd>> perform_machine_settings(StepEnvironment& environment,
   const auto& profile = environment.inventory.profile_of(request.node);
   if (!settings::wants_settings(profile))
     co_return done("the profile wants no settings", {{"facts", {{"settings.pending", "no"}}}});
-  const auto said = request.step.with.find("verify");
-  const bool verifies = said != request.step.with.end() && said->second == "yes";
+  const auto given = request.step.with.find("verify");
+  const bool verifies = given != request.step.with.end() && given->second == "yes";
   const auto verb = [&](bmc::Bmc& bmc, const StepRequest& asked) {
     return verifies ? verify(environment, bmc, profile, asked)
                     : set(environment, bmc, profile, asked);

@@ -44,20 +44,20 @@ std::string pin_name(const inventory::Node& node) { return "ssh:" + node.name; }
 std::string tpm_name(const inventory::Node& node) { return "tpm:" + node.name; }
 
 /// What the step says; nothing where it leaves it to the profile.
-std::string said(const StepRequest& request, const std::string& key) {
+std::string word_of_step(const StepRequest& request, const std::string& key) {
   const auto found = request.step.with.find(key);
   return found == request.step.with.end() || found->second == "profile" ? "" : found->second;
 }
 bool says_yes(const StepRequest& request, const std::string& key) {
-  return said(request, key) == "yes";
+  return word_of_step(request, key) == "yes";
 }
 std::string or_else(std::string first, const std::string& second) {
   return first.empty() ? second : first;
 }
 
 /// One step's boot: what it is to come to.
-struct Wanted {
-  os::BootRequest wish{};
+struct OsRequest {
+  os::BootRequest boot{};
   std::vector<inventory::BootWay> ways{};
   std::string image{}, sha256{};       // empty: the RAM system stays up
   std::vector<std::string> secrets{};  // in its user data
@@ -66,7 +66,7 @@ struct Wanted {
 Result<std::vector<inventory::BootWay>> ways_of(const StepEnvironment& environment,
                                                 const StepRequest& request) {
   const auto& of_profile = environment.inventory.profile_of(request.node).os.ways;
-  const auto text = said(request, "ways");
+  const auto text = word_of_step(request, "ways");
   if (text.empty()) return of_profile.empty() ? environment.inventory.boot->ways : of_profile;
   std::vector<inventory::BootWay> ways;
   for (const auto word : split(text, ',')) {
@@ -94,32 +94,32 @@ Result<void> may_bring_a_key(const store::Store& store, const inventory::Node& n
 }
 
 /// The image, which must be the one that was pinned.
-Result<os::BootImage> pinned_image(const os::BootInterface& door, const Wanted& wanted) {
-  if (!inventory::is_sha256(wanted.sha256))
-    return Error{Code::kInvalid, "image " + wanted.image +
+Result<os::BootImage> pinned_image(const os::BootInterface& door, const OsRequest& requested) {
+  if (!inventory::is_sha256(requested.sha256))
+    return Error{Code::kInvalid, "image " + requested.image +
                                      " is not pinned: say its sha256 in the "
                                      "profile's os: or in with: of the step"};
-  TRY(auto image, door.os_image(wanted.image));
-  if (image.digest == wanted.sha256) return image;
+  TRY(auto image, door.os_image(requested.image));
+  if (image.digest == requested.sha256) return image;
   return Error{Code::kUntrusted,
                fmt::format("image {} has the digest {}, and {} is pinned: nothing was written",
-                           wanted.image, image.digest, wanted.sha256)};
+                           requested.image, image.digest, requested.sha256)};
 }
 
 /// What a node would find out with its disk overwritten.
-Result<void> check_image(const Wanted& wanted) {
-  const auto& image = *wanted.wish.os;
-  const auto& ram = wanted.wish.boots;
+Result<void> check_image(const OsRequest& requested) {
+  const auto& image = *requested.boot.os;
+  const auto& ram = requested.boot.boots;
   if (image.arch != ram.arch)
     return Error{Code::kInvalid, fmt::format("image {} is for {}, and RAM system {} for {}",
-                                             wanted.image, image.arch, ram.name, ram.arch)};
-  auto no_seed = images::why_not_seeded(wanted.image, image.no_seed);
-  if (wanted.wish.seed && !no_seed.empty())
+                                             requested.image, image.arch, ram.name, ram.arch)};
+  auto no_seed = images::why_not_seeded(requested.image, image.no_seed);
+  if (requested.boot.seed && !no_seed.empty())
     return Error{Code::kInvalid, std::move(no_seed) + ". Nothing was booted"};
   return ok();
 }
 
-Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& request) {
+Result<OsRequest> os_request_of(const StepEnvironment& environment, const StepRequest& request) {
   const auto& node = request.node;
   const auto& profile = environment.inventory.profile_of(node).os;
   const auto& door = *environment.boot;
@@ -132,31 +132,31 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   if (node.ssh.key_file.empty())
     return Error{Code::kInvalid, "ssh: key of " + node.name +
                                      " is the agent's: the OS needs a key file, to let it in"};
-  Wanted wanted;
-  TRY(wanted.wish.ca, door.ca);
-  TRY(wanted.wish.public_key, ssh::public_key_of(node.ssh.key_file));
-  TRY(wanted.ways, ways_of(environment, request));
-  const auto ram = or_else(said(request, "ram"), profile.ram);
+  OsRequest requested;
+  TRY(requested.boot.ca, door.ca);
+  TRY(requested.boot.public_key, ssh::public_key_of(node.ssh.key_file));
+  TRY(requested.ways, ways_of(environment, request));
+  const auto ram = or_else(word_of_step(request, "ram"), profile.ram);
   if (stays) {
-    TRY(wanted.wish.boots, door.ram_system(ram));
-    return wanted;
+    TRY(requested.boot.boots, door.ram_system(ram));
+    return requested;
   }
-  wanted.wish.seed = profile.seed;
-  wanted.wish.grow = profile.grow;
-  wanted.image = or_else(said(request, "image"), profile.image);
-  wanted.sha256 = or_else(said(request, "sha256"), profile.sha256);
-  TRY(wanted.wish.os, pinned_image(door, wanted));
-  if (os::is_installer(*wanted.wish.os)) {
-    wanted.wish.boots = *wanted.wish.os;
+  requested.boot.seed = profile.seed;
+  requested.boot.grow = profile.grow;
+  requested.image = or_else(word_of_step(request, "image"), profile.image);
+  requested.sha256 = or_else(word_of_step(request, "sha256"), profile.sha256);
+  TRY(requested.boot.os, pinned_image(door, requested));
+  if (os::is_installer(*requested.boot.os)) {
+    requested.boot.boots = *requested.boot.os;
   } else {
-    TRY(wanted.wish.boots, door.ram_system(ram));
+    TRY(requested.boot.boots, door.ram_system(ram));
   }
-  TRY(check_image(wanted));
-  wanted.wish.wipe = says_yes(request, "wipe");
-  wanted.wish.erase = or_else(said(request, "erase"), "none");
-  wanted.wish.network_first = says_yes(request, "network_first");
-  wanted.wish.network_drop = says_yes(request, "network_drop");
-  return wanted;
+  TRY(check_image(requested));
+  requested.boot.wipe = says_yes(request, "wipe");
+  requested.boot.erase = or_else(word_of_step(request, "erase"), "none");
+  requested.boot.network_first = says_yes(request, "network_first");
+  requested.boot.network_drop = says_yes(request, "network_drop");
+  return requested;
 }
 
 /// Those that the merged tree still names, fetched now.
@@ -181,15 +181,15 @@ Task<Result<inventory::TextValues>> fetch_secrets(const StepRequest& request,
 /// The site's user data, with the node's values and with its secrets. A RAM system that stays up
 /// gets none.
 Task<Result<void>> add_user_data(const StepEnvironment& environment, const StepRequest& request,
-                                 Wanted& wanted) {
+                                 OsRequest& requested) {
   const auto layers = inventory::user_data_of(environment.inventory, request.node);
-  if (!wanted.wish.os || layers.empty()) co_return ok();
+  if (!requested.boot.os || layers.empty()) co_return ok();
   std::vector<inventory::Problem> known;  // since the inventory was read
   const auto tree = inventory::merged(layers, known);
   CO_TRY(auto values, co_await fetch_secrets(request, layers, tree));
-  for (const auto& [text, secret] : values.secrets) wanted.secrets.push_back(secret);
+  for (const auto& [text, secret] : values.secrets) requested.secrets.push_back(secret);
   values.variables = inventory::variables_of(environment.inventory, request.node);
-  wanted.wish.user_data = inventory::cloud_config(tree, values);
+  requested.boot.user_data = inventory::cloud_config(tree, values);
   co_return ok();
 }
 
@@ -249,11 +249,11 @@ Task<std::optional<os::FoundSystem>> look_for_system(StepEnvironment& environmen
 }
 
 os::BootInterfaces doors_for(StepEnvironment& environment, const StepRequest& request,
-                             bmc::Bmc& bmc, const Wanted& wanted) {
+                             bmc::Bmc& bmc, const OsRequest& requested) {
   const auto& node = request.node;
   os::BootInterfaces doors{.bmc = bmc, .server = *environment.boot};
   doors.order = [&](const netboot::Ticket& ticket) {
-    return os::boot_order(environment.inventory, node, wanted.wish, ticket);
+    return os::boot_order(environment.inventory, node, requested.boot, ticket);
   };
   doors.keep_ticket = [&](const netboot::Ticket& ticket) {
     return store::keep_secret(environment.store, request.run, os::ticket_id(ticket),
@@ -269,14 +269,14 @@ os::BootInterfaces doors_for(StepEnvironment& environment, const StepRequest& re
   doors.old_system_answers = [&](Deadline deadline) {
     return system_answers(environment, request, deadline);
   };
-  if (wanted.wish.os && !wanted.wish.seed)
+  if (requested.boot.os && !requested.boot.seed)
     doors.look_for_system = [&](std::string of_ram, Deadline deadline) {
       return look_for_system(environment, request, std::move(of_ram), deadline);
     };
-  doors.ways = wanted.ways;
-  doors.digest = wanted.sha256;
-  doors.installer = os::is_installer(wanted.wish.boots);
-  doors.bios = wanted.wish.os && wanted.wish.os->bios;
+  doors.ways = requested.ways;
+  doors.digest = requested.sha256;
+  doors.installer = os::is_installer(requested.boot.boots);
+  doors.bios = requested.boot.os && requested.boot.os->bios;
   doors.patience = patience_of(environment, node);
   // An installer looks for hardware, links and addresses before anything is heard of it.
   if (doors.installer) doors.patience.hello = doors.patience.fetch;
@@ -305,11 +305,11 @@ StepEnd failed_end(const StepRequest& request, const BootEnd& ended) {
   return end;
 }
 
-boost::json::object found_of(const BootEnd& ended, const Wanted& wanted) {
+boost::json::object found_of(const BootEnd& ended, const OsRequest& requested) {
   boost::json::object os{{"way", inventory::to_string(ended.way)}};
-  if (!wanted.image.empty()) {
-    os["image"] = wanted.image;
-    os["sha256"] = wanted.sha256;
+  if (!requested.image.empty()) {
+    os["image"] = requested.image;
+    os["sha256"] = requested.sha256;
     os["disk"] = ended.disk;
   }
   if (!ended.tpm.empty()) os["tpm_ek"] = ended.tpm;
@@ -317,10 +317,10 @@ boost::json::object found_of(const BootEnd& ended, const Wanted& wanted) {
   return {{"os", std::move(os)}};
 }
 
-std::string words_for(const BootEnd& ended, const Wanted& wanted) {
-  std::string text = wanted.image.empty()
-                         ? fmt::format("RAM system {} is up", wanted.wish.boots.name)
-                         : fmt::format("{} is on disk {}, and up", wanted.image, ended.disk);
+std::string words_for(const BootEnd& ended, const OsRequest& requested) {
+  std::string text = requested.image.empty()
+                         ? fmt::format("RAM system {} is up", requested.boot.boots.name)
+                         : fmt::format("{} is on disk {}, and up", requested.image, ended.disk);
   text += fmt::format(", booted by {}", inventory::to_string(ended.way));
   for (const auto& note : ended.notes) text += "; " + note;
   return text;
@@ -343,12 +343,13 @@ Result<void> compare_tpm(store::Store& store, const inventory::Node& node, BootE
 /// A RAM system reports before it has the keys that let the controller in: they come with the
 /// answer. Errors: as those of connected().
 Task<Result<std::unique_ptr<ssh::Session>>> let_in(StepEnvironment& environment,
-                                                   const StepRequest& request, const Wanted& wanted,
-                                                   Deadline until) {
+                                                   const StepRequest& request,
+                                                   const OsRequest& requested, Deadline until) {
   const auto has_keys = until.sooner(kKeysPatience);
   for (;;) {
     auto session = co_await connected(environment, request, until);
-    const bool early = !session && session.error().code == Code::kRefused && wanted.image.empty();
+    const bool early =
+        !session && session.error().code == Code::kRefused && requested.image.empty();
     if (!early || has_keys.left() <= kSwitchPause) co_return session;
     CO_TRY(co_await pause_for(kSwitchPause));
   }
@@ -363,11 +364,11 @@ Result<BootHandle> handle_of(const StepEnvironment& environment, const StepReque
 /// One look at what is up; where the small RAM system goes on in a large one, at that one: it has
 /// the same address and host key.
 Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const StepRequest& request,
-                                         const Wanted& wanted, Deadline until) {
+                                         const OsRequest& requested, Deadline until) {
   const bool grows =
-      wanted.image.empty() && wanted.wish.boots.files.contains(std::string{os::kLargeRoot});
+      requested.image.empty() && requested.boot.boots.files.contains(std::string{os::kLargeRoot});
   for (;;) {
-    CO_TRY(const auto session, co_await let_in(environment, request, wanted, until));
+    CO_TRY(const auto session, co_await let_in(environment, request, requested, until));
     auto seen = co_await os::look_at_installed(*session, request.node.ssh.sudo, until);
     if (!grows || (seen && seen->image == os::kLargeRoot)) co_return seen;
     // The connection breaks when the small one ends.
@@ -384,10 +385,10 @@ Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const Ste
 
 /// However often its scripts break the connection, or end the wait for them.
 Task<Result<os::FirstBoot>> first_boot(StepEnvironment& environment, const StepRequest& request,
-                                       const Wanted& wanted, Deadline until) {
+                                       const OsRequest& requested, Deadline until) {
   for (;;) {
     request.waiting("first boot: packages and scripts of user_data");
-    CO_TRY(const auto session, co_await let_in(environment, request, wanted, until));
+    CO_TRY(const auto session, co_await let_in(environment, request, requested, until));
     auto seen = co_await os::wait_for_first_boot(*session, request.node.ssh.sudo, until);
     const bool again = seen ? seen->how == os::FirstBoot::How::pending
                             : is_transient(seen.error().code) ||
@@ -399,7 +400,7 @@ Task<Result<os::FirstBoot>> first_boot(StepEnvironment& environment, const StepR
 
 /// Nothing where the site's user data did what it is to do, or nothing will say.
 std::optional<StepEnd> bad_first_boot(const StepRequest& request, const os::FirstBoot& seen,
-                                      const Wanted& wanted, const BootEnd& ended) {
+                                      const OsRequest& requested, const BootEnd& ended) {
   using How = os::FirstBoot::How;
   BootEnd failed{.how = BootEnd::How::failed, .notes = ended.notes};
   if (seen.how == How::pending) {
@@ -409,7 +410,7 @@ std::optional<StepEnd> bad_first_boot(const StepRequest& request, const os::Firs
     return failed_end(request, failed);
   }
   if (seen.how != How::failed) return std::nullopt;
-  failed.detail = "its first boot failed: " + seen.text(wanted.secrets);
+  failed.detail = "its first boot failed: " + seen.text(requested.secrets);
   failed.advice = {
       "look at what it printed: cupel exec NODE -- tail -n 40 /var/log/cloud-init-output.log",
       "correct user_data or what its scripts need, and write it again: "
@@ -417,18 +418,18 @@ std::optional<StepEnd> bad_first_boot(const StepRequest& request, const os::Firs
   return failed_end(request, failed);
 }
 
-/// The wanted image. An earlier run may have ended before its first boot did.
+/// The requested image. An earlier run may have ended before its first boot did.
 Task<Result<StepEnd>> runs_already(StepEnvironment& environment, const StepRequest& request,
                                    const std::string& image) {
   if (!inventory::user_data_of(environment.inventory, request.node).empty()) {
-    const Wanted wanted{.image = image};
+    const OsRequest requested{.image = image};
     const auto until = with_last_word(request.deadline);
-    auto seen = co_await first_boot(environment, request, wanted, until);
+    auto seen = co_await first_boot(environment, request, requested, until);
     if (!seen) co_return ended_by_ssh(std::move(seen).error());
     // The secrets that it had may be others than today's: what it printed is not shown.
     if (seen->how == os::FirstBoot::How::failed)
       *seen = {.how = os::FirstBoot::How::failed, .failure = "cloud-init reports errors"};
-    auto bad = bad_first_boot(request, *seen, wanted, {});
+    auto bad = bad_first_boot(request, *seen, requested, {});
     if (bad) co_return *std::move(bad);
   }
   co_return done(image + " runs already");
@@ -442,25 +443,25 @@ void note_unseeded(BootEnd& ended, const std::string& calls_itself, const std::s
                                       printable(calls_itself), name));
 }
 
-/// The system that has reported is the one that answers, and it is the wanted one.
+/// The system that has reported is the one that answers, and it is the requested one.
 Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepRequest& request,
-                                     const Wanted& wanted, BootEnd ended) {
-  const bool reported = !wanted.wish.os || wanted.wish.seed;
+                                     const OsRequest& requested, BootEnd ended) {
+  const bool reported = !requested.boot.os || requested.boot.seed;
   if (reported) {
     auto pinned = store::pin_reported(environment.store, pin_name(request.node), ended.host_key);
     if (!pinned) co_return ended_by(std::move(pinned).error());
   }
   request.waiting("SSH");
   const auto until = with_last_word(request.deadline);
-  auto seen = co_await look_when_up(environment, request, wanted, until);
+  auto seen = co_await look_when_up(environment, request, requested, until);
   if (!seen) co_return ended_by_ssh(std::move(seen).error());
   BootEnd wrong{.how = BootEnd::How::needs_person};
   const auto& name = os::installed_name(request.node);
   // A system without a seed does not say what it was installed from. One that does has one.
   const bool says = reported || !seen->sha256.empty();
-  if (!wanted.image.empty() && says && seen->sha256 != wanted.sha256) {
+  if (!requested.image.empty() && says && seen->sha256 != requested.sha256) {
     wrong.detail = fmt::format("what is up was installed from '{}', and not from {}", seen->image,
-                               wanted.image);
+                               requested.image);
     wrong.advice = {"look at its boot order: cupel bmc NODE boot"};
     co_return failed_end(request, wrong);
   }
@@ -471,22 +472,22 @@ Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepReq
     wrong.advice = {"look at the image: cloud-init takes the name from its seed"};
     co_return failed_end(request, wrong);
   }
-  if (!wanted.wish.user_data.empty()) {
-    auto booted = co_await first_boot(environment, request, wanted, until);
+  if (!requested.boot.user_data.empty()) {
+    auto booted = co_await first_boot(environment, request, requested, until);
     if (!booted) co_return ended_by_ssh(std::move(booted).error());
     if (booted->how == os::FirstBoot::How::unknown)
       ended.notes.push_back(booted->failure +
                             ": nothing says whether user_data did what it is to do");
-    auto bad = bad_first_boot(request, *booted, wanted, ended);
+    auto bad = bad_first_boot(request, *booted, requested, ended);
     if (bad) co_return *std::move(bad);
   }
   CO_TRY(compare_tpm(environment.store, request.node, ended));
-  co_return done(words_for(ended, wanted), found_of(ended, wanted));
+  co_return done(words_for(ended, requested), found_of(ended, requested));
 }
 
 Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest& request,
-                                bmc::Bmc& bmc, const Wanted& wanted) {
-  os::BootRun run{doors_for(environment, request, bmc, wanted)};
+                                bmc::Bmc& bmc, const OsRequest& requested) {
+  os::BootRun run{doors_for(environment, request, bmc, requested)};
   const auto until = with_last_word(request.deadline);
   Result<BootEnd> ended = Error{Code::kMalformed, ""};
   if (request.handle) {
@@ -500,7 +501,7 @@ Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest&
   if (ended->how != BootEnd::How::up) co_return failed_end(request, *ended);
   if (ended->host_key.empty())
     co_return ended_by({Code::kMalformed, "what booted reported no host key that can be used"});
-  auto end = co_await look_at_system(environment, request, wanted, *ended);
+  auto end = co_await look_at_system(environment, request, requested, *ended);
   // What has failed is cleaned up by abort().
   if (end && end->outcome == Outcome::done) {
     run.end_ticket();
@@ -510,12 +511,12 @@ Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest&
 }
 
 Task<Result<StepEnd>> boot_once_more(StepEnvironment& environment, const StepRequest& request) {
-  auto wanted = wanted_of(environment, request);
-  if (!wanted) co_return ended_by(std::move(wanted).error());
-  auto data = co_await add_user_data(environment, request, *wanted);
+  auto requested = os_request_of(environment, request);
+  if (!requested) co_return ended_by(std::move(requested).error());
+  auto data = co_await add_user_data(environment, request, *requested);
   if (!data) co_return ended_by(std::move(data).error());
   const auto bmc = environment.bmc(request.node);
-  auto end = co_await boot_with(environment, request, *bmc, *wanted);
+  auto end = co_await boot_with(environment, request, *bmc, *requested);
   co_await bmc->log_out();
   co_return end;
 }
@@ -523,8 +524,8 @@ Task<Result<StepEnd>> boot_once_more(StepEnvironment& environment, const StepReq
 Task<Result<StepEnd>> perform_os(StepEnvironment& environment, const StepRequest& request) {
   const auto& profile = environment.inventory.profile_of(request.node).os;
   const bool ram = request.step.kind == playbooks::StepKind::boot_ram;
-  const auto sha256 = or_else(said(request, "sha256"), profile.sha256);
-  if (!ram && or_else(said(request, "image"), profile.image).empty())
+  const auto sha256 = or_else(word_of_step(request, "sha256"), profile.sha256);
+  if (!ram && or_else(word_of_step(request, "image"), profile.image).empty())
     co_return done("nothing to do: neither profile nor playbook name an image");
   if (!environment.boot)
     co_return ended_by(
@@ -543,7 +544,7 @@ Task<Result<void>> let_go(StepEnvironment& environment, const StepRequest& reque
   auto handle = handle_of(environment, request);
   if (!handle || !environment.boot) co_return ok();
   const auto bmc = environment.bmc(request.node);
-  const Wanted nothing;
+  const OsRequest nothing;
   os::BootRun run{doors_for(environment, request, *bmc, nothing)};
   auto cleaned = co_await run.clean_up(*std::move(handle), request.deadline);
   co_await bmc->log_out();

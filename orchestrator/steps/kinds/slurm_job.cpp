@@ -149,7 +149,7 @@ class JobRun {
       auto found = co_await jobs_.find(name_, until_);
       if (!found && is_final(found.error().code)) co_return std::move(found).error();
       if (!found) {
-        said_ = found.error().what;
+        waits_for_ = found.error().what;
       } else if (!found->empty()) {
         looks = 0;
         may_submit = false;
@@ -165,12 +165,12 @@ class JobRun {
         looks = 0;
         CO_TRY(co_await submit());
       } else {
-        said_ = "Slurm to know job " + name_;
+        waits_for_ = "Slurm to know job " + name_;
       }
-      request_.waiting(said_);
+      request_.waiting(waits_for_);
       CO_TRY(co_await pause_for(environment_.ask_job_every));
     }
-    co_return rejected(fmt::format("no time is left: it waited for {}", said_));
+    co_return rejected(fmt::format("no time is left: it waited for {}", waits_for_));
   }
 
  private:
@@ -182,8 +182,9 @@ class JobRun {
   }
 
   void say(const SlurmJobState& job) {
-    said_ = job.waits() ? fmt::format("job {} to start: Slurm's reason is {}", job.id, job.reason)
-                        : fmt::format("job {} ({}) to end", job.id, job.state);
+    waits_for_ = job.waits()
+                     ? fmt::format("job {} to start: Slurm's reason is {}", job.id, job.reason)
+                     : fmt::format("job {} ({}) to end", job.id, job.state);
   }
 
   std::string forgotten() const {
@@ -275,7 +276,7 @@ class JobRun {
   std::string name_;
   Shared shared_;
   Deadline until_;
-  std::string said_{"Slurm"};
+  std::string waits_for_{"Slurm"};
 };
 
 Task<Result<StepEnd>> perform_slurm_job(StepEnvironment& environment, const StepRequest& request) {
@@ -308,7 +309,7 @@ Task<Result<StepEnd>> reattach_slurm_job(StepEnvironment& environment, const Ste
   co_return ended;
 }
 
-/// What Slurm has of a job that is not wanted any more.
+/// What Slurm has of a job that is no longer needed.
 enum class Left { nothing, ended, going_on };
 
 Task<Result<Left>> cancelled(SlurmJobs& jobs, std::string name, Deadline deadline) {

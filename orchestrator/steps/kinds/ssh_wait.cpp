@@ -17,15 +17,15 @@ constexpr seconds kBmcPatience{15};  // what it says of a node that did not come
 
 /// By what its BMC says of a machine that does not answer, and by how its SSH fails; NODE stands
 /// for its name.
-std::string action_for_silent(std::string_view said, std::string_view why) {
-  if (said.starts_with(to_string(bmc::PowerState::off)))
+std::string action_for_silent(std::string_view last_word, std::string_view why) {
+  if (last_word.starts_with(to_string(bmc::PowerState::off)))
     return "find out why the machine is off: its power supplies, its BMC's log; "
            "then: cupel bmc NODE power on";
   // No cable is at fault: something on the machine answers.
   if (why.contains("Connection refused"))
     return "look at its screen or console (cupel bmc NODE console): the machine answers, and "
            "refuses connections to SSH";
-  if (said.empty())
+  if (last_word.empty())
     return "look at the machine: its power, its screen, its network cables and its BMC's";
   return "look at the machine: its screen, its network cables";
 }
@@ -41,9 +41,9 @@ Task<Result<StepEnd>> perform_ssh_wait(StepEnvironment& environment, const StepR
   if (!silent) co_return ended;
   auto& end = *ended;
   end.outcome = end.at_last;
-  const auto said = co_await last_word_of_bmc(environment, request);
-  auto action = action_for_silent(said, end.detail);
-  if (!said.empty()) end.detail += "; its BMC: " + said;
+  const auto output = co_await last_word_of_bmc(environment, request);
+  auto action = action_for_silent(output, end.detail);
+  if (!output.empty()) end.detail += "; its BMC: " + output;
   ask_for(end, {{std::move(action)}});
   co_return ended;
 }

@@ -104,15 +104,15 @@ Task<Result<StepEnd>> follow_alone(StepEnvironment& environment, const StepReque
 Result<void> check_machine(StepEnvironment& environment, const StepRequest& request) {
   if (!burnin::erases_media(request.step.name)) return ok();
   TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
-  const auto& wanted = request.node.serial;
+  const auto& expected = request.node.serial;
   const auto& seen = record.system_serial;
-  const bool known = !inventory::is_no_serial(wanted) && !inventory::is_no_serial(seen);
-  if (!known || inventory::serial_key(wanted) == inventory::serial_key(seen)) return ok();
+  const bool known = !inventory::is_no_serial(expected) && !inventory::is_no_serial(seen);
+  if (!known || inventory::serial_key(expected) == inventory::serial_key(seen)) return ok();
   return Error{Code::kFailed,
                fmt::format("the BMC reports serial number '{}', and the inventory has '{}' for {}: "
                            "no drive is looked at or erased. Check the cabling, or correct the "
                            "inventory",
-                           seen, wanted, request.node.name)};
+                           seen, expected, request.node.name)};
 }
 
 Task<Result<StepEnd>> perform_stage(StepEnvironment& environment, const StepRequest& request) {

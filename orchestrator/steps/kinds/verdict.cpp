@@ -32,7 +32,7 @@ namespace {
 using engine::StepEnd;
 using engine::StepRequest;
 
-/// What people left out, and what was left out since nobody told a fact, stands beside every
+/// What people left out, and what was left out since nothing reported a fact, stands beside every
 /// verdict, a pass too.
 std::string passed_over(const record::NodeRecord& record, const std::string& reported) {
   using record::Skipped;
@@ -256,7 +256,7 @@ boost::json::object basis_of(const FleetComparison& comparison, const StepReques
 /// The verdict as it is written, and what people read of it.
 StepEnd judged(const burnin::Verdict& verdict, const record::NodeRecord& record,
                const FleetComparison& comparison, boost::json::object basis,
-               std::vector<std::string> said) {
+               std::vector<std::string> remarks) {
   auto detail = std::string{to_string(verdict.decision)};
   if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
   auto found = record::to_json(verdict);
@@ -269,8 +269,8 @@ StepEnd judged(const burnin::Verdict& verdict, const record::NodeRecord& record,
   if (!slow.empty())
     detail += fmt::format("; slow: {}{}", burnin::slow_text(slow.front()),
                           slow.size() == 1 ? "" : fmt::format(", and {} more", slow.size() - 1));
-  said.push_back(comparison.words);
-  for (const auto& words : said)
+  remarks.push_back(comparison.words);
+  for (const auto& words : remarks)
     if (!words.empty()) detail += "; " + words;
   return done(std::move(detail), std::move(found));
 }
@@ -291,7 +291,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     CO_TRY(co_await wait_for_those_beside(environment, request, *looked));
   }
   std::vector<burnin::Cause> differences;
-  auto said = flaky_gpus(record);
+  auto remarks = flaky_gpus(record);
   bool whole = false;
   if (request.run_state != nullptr) {
     const auto& run = *request.run_state;
@@ -300,8 +300,8 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     differences = std::move(versions.causes);
     std::ranges::move(rack_differences(environment.inventory, request.node, run),
                       std::back_inserter(differences));
-    std::ranges::move(versions.said, std::back_inserter(said));
-    said.push_back(uncompared_nodes(environment.inventory, request.node, run));
+    std::ranges::move(versions.remarks, std::back_inserter(remarks));
+    remarks.push_back(uncompared_nodes(environment.inventory, request.node, run));
     whole = environment.fleet->waited_for[request.node.profile].empty();
   }
   CO_TRY(auto comparison,
@@ -311,7 +311,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     CO_TRY(auto words,
            hold_against_first_look(*looked, request.node.name, events_so_far(environment, request),
                                    comparison.reference(), comparison.compared));
-    std::ranges::move(words, std::back_inserter(said));
+    std::ranges::move(words, std::back_inserter(remarks));
   }
   std::ranges::move(burnin::causes_of(comparison.compared), std::back_inserter(differences));
   // Before it waits once more: what is reported meanwhile was not compared.
@@ -326,7 +326,7 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
   if (request.run_state != nullptr) {
     CO_TRY(co_await have_compared_again(environment, request));
   }
-  co_return judged(verdict, record, comparison, std::move(basis), std::move(said));
+  co_return judged(verdict, record, comparison, std::move(basis), std::move(remarks));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 using Chosen = std::vector<const GpuView*>;
 
 /// What one run of nvidia-smi prints, and how it ends.
-struct Said {
+struct SmiReply {
   std::string text{};
   int status = 0;
 };
@@ -24,12 +24,12 @@ struct Said {
 // Return values: nvidia-smi(1), "RETURN VALUE".
 constexpr int kInvalidArgument = 2, kNotFound = 6, kNotLoaded = 9, kMismatch = 18, kOther = 255;
 
-Said not_recognized(std::string_view word) {
+SmiReply not_recognized(std::string_view word) {
   return {fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n", word),
           kInvalidArgument};
 }
 
-Said invalid_combination() {
+SmiReply invalid_combination() {
   return {"Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n",
           kInvalidArgument};
 }
@@ -41,7 +41,7 @@ struct Request {
   std::optional<std::string> format{};
   std::vector<Setting> settings{};
   std::optional<double> every{};
-  std::optional<Said> wrong{};
+  std::optional<SmiReply> wrong{};
 };
 
 constexpr auto kSections = std::to_array<std::pair<std::string_view, Section>>({
@@ -66,13 +66,13 @@ constexpr auto kSections = std::to_array<std::pair<std::string_view, Section>>({
 
 void read_sections(std::string_view names, Request& request) {
   for (const auto name : split(names, ',')) {
-    auto wanted = std::string{trimmed(name)};
-    for (char& c : wanted) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    auto requested = std::string{trimmed(name)};
+    for (char& c : requested) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     const auto* found =
-        std::ranges::find(kSections, wanted, &std::pair<std::string_view, Section>::first);
+        std::ranges::find(kSections, requested, &std::pair<std::string_view, Section>::first);
     if (found == kSections.end())
-      request.wrong = Said{fmt::format("ERROR: Invalid display type \"{}\".\n", trimmed(name)),
-                           kInvalidArgument};
+      request.wrong = SmiReply{fmt::format("ERROR: Invalid display type \"{}\".\n", trimmed(name)),
+                               kInvalidArgument};
     else
       request.sections.push_back(found->second);
   }
@@ -125,7 +125,7 @@ Request read_request(const Arguments& arguments) {
     if (follows) ++i;
     if (valued && !joined && !follows)
       request.wrong =
-          Said{fmt::format("ERROR: Option {} needs an argument.\n", name), kInvalidArgument};
+          SmiReply{fmt::format("ERROR: Option {} needs an argument.\n", name), kInvalidArgument};
     else if (setting != nullptr)
       request.settings.push_back({setting->what, value});
     else if (valued)
@@ -159,7 +159,7 @@ bool is_named(const GpuView& gpu, std::string_view ids) {
   return false;
 }
 
-Said lost(const GpuView& gpu) {
+SmiReply lost(const GpuView& gpu) {
   return {fmt::format("Unable to determine the device handle for GPU{}: Unknown Error\n",
                       gpu.bus_id().substr(4)),
           kOther};
@@ -169,19 +169,19 @@ std::string listed(const GpuView& gpu) {
   return fmt::format("GPU {}: {} (UUID: {})\n", gpu.index, gpu.product(), gpu.part.uuid);
 }
 
-Said change_all(Host& host, const Chosen& gpus, const Request& request) {
-  Said said;
+SmiReply change_all(Host& host, const Chosen& gpus, const Request& request) {
+  SmiReply reply;
   for (const auto& setting : request.settings)
     for (const auto* gpu : gpus) {
       auto changed = change(host, *gpu, setting);
-      said.text += changed.text;
-      if (changed.status != 0) return {said.text, changed.status};
+      reply.text += changed.text;
+      if (changed.status != 0) return {reply.text, changed.status};
     }
-  said.text += "All done.\n";
-  return said;
+  reply.text += "All done.\n";
+  return reply;
 }
 
-Said answer_query(const DriverView& driver, const Chosen& gpus, const Request& request) {
+SmiReply answer_query(const DriverView& driver, const Chosen& gpus, const Request& request) {
   const auto format = read_format(request.format.value_or(""));
   if (!format) return {format.error().what, kInvalidArgument};
   const auto text = request.of == "gpu"
@@ -192,18 +192,18 @@ Said answer_query(const DriverView& driver, const Chosen& gpus, const Request& r
 }
 
 /// Nothing where the driver can be asked.
-std::optional<Said> driver_fault(const DriverView& driver) {
+std::optional<SmiReply> driver_fault(const DriverView& driver) {
   if (!driver.loaded)
-    return Said{
+    return SmiReply{
         "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make "
         "sure that the latest NVIDIA driver is installed and running.\n\n",
         kNotLoaded};
   if (driver.library != driver.version)
-    return Said{fmt::format("Failed to initialize NVML: Driver/library version mismatch\nNVML "
-                            "library version: {}\n",
-                            driver.library.substr(0, driver.library.rfind('.'))),
-                kMismatch};
-  if (driver.gpus.empty()) return Said{"No devices were found\n", kNotFound};
+    return SmiReply{fmt::format("Failed to initialize NVML: Driver/library version mismatch\nNVML "
+                                "library version: {}\n",
+                                driver.library.substr(0, driver.library.rfind('.'))),
+                    kMismatch};
+  if (driver.gpus.empty()) return SmiReply{"No devices were found\n", kNotFound};
   return std::nullopt;
 }
 
@@ -224,7 +224,7 @@ std::string inforom_warnings(const Chosen& gpus) {
   return text;
 }
 
-Said answer(Host& host, const Request& request) {
+SmiReply answer(Host& host, const Request& request) {
   if (request.wrong) return *request.wrong;
   const auto driver = look_at_gpus(host);
   if (auto fault = driver_fault(driver)) return std::move(*fault);
@@ -238,9 +238,9 @@ Said answer(Host& host, const Request& request) {
   if (!request.settings.empty()) return change_all(host, gpus, request);
   if (!request.of.empty()) return answer_query(driver, gpus, request);
   if (request.list) {
-    Said said;
-    for (const auto* gpu : gpus) said.text += listed(*gpu);
-    return said;
+    SmiReply reply;
+    for (const auto* gpu : gpus) reply.text += listed(*gpu);
+    return reply;
   }
   if (request.format || (request.xml && !request.query) ||
       (request.xml && !request.sections.empty()))
@@ -252,7 +252,7 @@ Said answer(Host& host, const Request& request) {
 }
 
 /// `nvlink`, `topo` and `mig`: the word, then its own options.
-Said answer_about(Host& host, const Arguments& arguments) {
+SmiReply answer_about(Host& host, const Arguments& arguments) {
   const auto& what = arguments[1];
   const auto driver = look_at_gpus(host);
   if (auto fault = driver_fault(driver)) return std::move(*fault);
@@ -267,32 +267,32 @@ Said answer_about(Host& host, const Arguments& arguments) {
       return not_recognized(word);
   }
   if (what == "topo")
-    return act == "-m" || act == "--matrix" ? Said{topology(driver, host.machine().hardware())}
+    return act == "-m" || act == "--matrix" ? SmiReply{topology(driver, host.machine().hardware())}
                                             : not_recognized(act);
-  Said said;
+  SmiReply reply;
   for (const auto& gpu : driver.gpus) {
     if (!is_named(gpu, id)) continue;
-    if (gpu.lost) return {said.text + lost(gpu).text, kOther};
+    if (gpu.lost) return {reply.text + lost(gpu).text, kOther};
     if (act == "-s" || act == "--status")
-      said.text += link_status(gpu);
+      reply.text += link_status(gpu);
     else if (act == "-e" || act == "--errorcounters")
-      said.text += link_errors(gpu);
+      reply.text += link_errors(gpu);
     else if (act == "-c" || act == "--capabilities")
-      said.text += link_capabilities(gpu);
+      reply.text += link_capabilities(gpu);
     else if (act == "-re" || act == "--reseterrorcounters") {
       auto& cleared = host.gpus().cleared(gpu.part.name).nvlink_crc;
       for (int link = 0; link < static_cast<int>(gpu.links.size()); ++link)
         cleared[link] = host.machine().physics().nvlink_crc(gpu.part.index, link);
-      said.text += listed(gpu);
+      reply.text += listed(gpu);
     } else {
       return not_recognized(act);
     }
   }
-  return said;
+  return reply;
 }
 
 /// No instance is ever made here: MIG that was left on has none.
-Said instances(Host& host, const Arguments& arguments) {
+SmiReply instances(Host& host, const Arguments& arguments) {
   const auto driver = look_at_gpus(host);
   if (auto fault = driver_fault(driver)) return std::move(*fault);
   const auto act = arguments.size() > 2 ? arguments[2] : std::string{};
@@ -311,16 +311,16 @@ Task<int> nvidia_smi(ProcessPtr process, Arguments arguments) {
   if (what == "dmon") co_return co_await device_monitor(process, std::move(arguments));
   if (what == "pmon") co_return co_await process_monitor(process, std::move(arguments));
   if (what == "nvlink" || what == "topo" || what == "mig") {
-    const auto said = what == "mig" ? instances(process->host, arguments)
-                                    : answer_about(process->host, arguments);
-    co_await process->say(said.text);
-    co_return said.status;
+    const auto reply = what == "mig" ? instances(process->host, arguments)
+                                     : answer_about(process->host, arguments);
+    co_await process->say(reply.text);
+    co_return reply.status;
   }
   const auto request = read_request(arguments);
   for (;;) {
-    const auto said = answer(process->host, request);
-    const int error = co_await process->write(1, said.text);
-    if (!request.every || said.status != 0 || error != 0) co_return said.status;
+    const auto reply = answer(process->host, request);
+    const int error = co_await process->write(1, reply.text);
+    if (!request.every || reply.status != 0 || error != 0) co_return reply.status;
     co_await process->sleep(VirtualTime{*request.every});
     if (process->interrupted()) co_return 128 + process->fatal();
   }

@@ -39,7 +39,7 @@ constexpr auto kColumns = std::to_array<Column>({
     {'e', "pci", "errs", [](const GpuView& gpu) { return text_of(gpu.pcie_replays); }},
 });
 
-struct Wanted {
+struct MonitorRequest {
   std::string groups = "puc";
   std::string id{};
   int count = -1;
@@ -47,23 +47,23 @@ struct Wanted {
   std::string unknown{};
 };
 
-Wanted read_options(const Arguments& arguments) {
-  Wanted wanted;
+MonitorRequest read_options(const Arguments& arguments) {
+  MonitorRequest requested;
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const auto& word = arguments[i];
     const bool valued =
         (word == "-i" || word == "-s" || word == "-c" || word == "-d") && i + 1 < arguments.size();
     if (!valued) {
-      if (wanted.unknown.empty()) wanted.unknown = word;
+      if (requested.unknown.empty()) requested.unknown = word;
       continue;
     }
     const auto& value = arguments[++i];
-    if (word == "-i") wanted.id = value;
-    if (word == "-s") wanted.groups = value;
-    if (word == "-c") wanted.count = number<int>(value).value_or(1);
-    if (word == "-d") wanted.delay = number<double>(value).value_or(1);
+    if (word == "-i") requested.id = value;
+    if (word == "-s") requested.groups = value;
+    if (word == "-c") requested.count = number<int>(value).value_or(1);
+    if (word == "-d") requested.delay = number<double>(value).value_or(1);
   }
-  return wanted;
+  return requested;
 }
 
 std::string heading(const std::string& groups) {
@@ -103,21 +103,21 @@ Task<int> refuse(ProcessPtr process, std::string what) {
   co_return 2;
 }
 
-Task<int> monitor(ProcessPtr process, Wanted wanted, bool of_processes) {
-  if (!wanted.unknown.empty()) co_return co_await refuse(process, wanted.unknown);
+Task<int> monitor(ProcessPtr process, MonitorRequest requested, bool of_processes) {
+  if (!requested.unknown.empty()) co_return co_await refuse(process, requested.unknown);
   auto text = of_processes
                   ? std::string{"# gpu         pid   type     sm    mem    enc    dec    jpg    "
                                 "ofa    command \n# Idx           #    C/G      %      %      %    "
                                 "  %      %      %    name \n"}
-                  : heading(wanted.groups);
-  for (int round = 0; wanted.count < 0 || round < wanted.count; ++round) {
-    if (round > 0) co_await process->sleep(VirtualTime{wanted.delay});
+                  : heading(requested.groups);
+  for (int round = 0; requested.count < 0 || round < requested.count; ++round) {
+    if (round > 0) co_await process->sleep(VirtualTime{requested.delay});
     if (process->interrupted()) break;
     const auto driver = look_at_gpus(process->host);
     for (const auto& gpu : driver.gpus) {
-      const bool listed =
-          wanted.id.empty() || (("," + wanted.id) + ",").contains(fmt::format(",{},", gpu.index));
-      if (listed) text += of_processes ? process_lines(gpu) : line(gpu, wanted.groups);
+      const bool listed = requested.id.empty() ||
+                          (("," + requested.id) + ",").contains(fmt::format(",{},", gpu.index));
+      if (listed) text += of_processes ? process_lines(gpu) : line(gpu, requested.groups);
     }
     const int error = co_await process->write(1, text);
     if (error != 0) break;

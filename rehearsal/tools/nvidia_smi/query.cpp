@@ -60,7 +60,7 @@ std::string without_unit(std::string_view name) {
   return std::string{name.substr(0, name.find(" ["))};
 }
 
-/// "[N/A]", and numbers without their unit where none is wanted.
+/// "[N/A]", and numbers without their unit where none is requested.
 std::string cell(const Row& row, CsvFormat format) {
   auto value = row.csv.value_or(row.value.value_or(""));
   const bool unreported = value == "N/A" || value == kDeprecated;
@@ -188,15 +188,15 @@ void add_timestamp(RowWriter& rows, const DriverView& driver, const GpuView&) {
 }
 
 /// Some of the fields, and the parts of a GPU's rows that write them.
-struct Wanted {
+struct QueryRequest {
   std::vector<std::string> fields{};  // with their units
   std::vector<AddRows> parts{};       // each once
 };
 
-Record record_of_gpu(const Wanted& wanted, const DriverView& driver, const GpuView& gpu) {
+Record record_of_gpu(const QueryRequest& requested, const DriverView& driver, const GpuView& gpu) {
   Record record;
-  RowWriter rows{record, wanted.fields};
-  for (const auto add : wanted.parts) add(rows, driver, gpu);
+  RowWriter rows{record, requested.fields};
+  for (const auto add : requested.parts) add(rows, driver, gpu);
   return record;
 }
 
@@ -220,18 +220,18 @@ std::map<std::string, Place, std::less<>> places_of_fields() {
 }
 
 /// A sampler asks for a few of hundreds, again and again.
-Wanted wanted_of(std::string_view fields) {
+QueryRequest query_request_of(std::string_view fields) {
   static const auto places = places_of_fields();
-  Wanted wanted;
+  QueryRequest requested;
   for (const auto asked : split(fields, ',')) {
     auto found = places.find(trimmed(asked));
     if (found == places.end()) found = places.find(first_name(trimmed(asked)));
     if (found == places.end()) continue;
-    wanted.fields.push_back(found->second.field);
-    if (std::ranges::find(wanted.parts, found->second.part) == wanted.parts.end())
-      wanted.parts.push_back(found->second.part);
+    requested.fields.push_back(found->second.field);
+    if (std::ranges::find(requested.parts, found->second.part) == requested.parts.end())
+      requested.parts.push_back(found->second.part);
   }
-  return wanted;
+  return requested;
 }
 
 }  // namespace
@@ -253,10 +253,10 @@ Result<CsvFormat> read_format(std::string_view text) {
 
 Result<std::string> query_gpus(const DriverView& driver, std::span<const GpuView* const> gpus,
                                std::string_view fields, CsvFormat format) {
-  const auto wanted = wanted_of(fields);
+  const auto requested = query_request_of(fields);
   std::vector<Record> records;
-  for (const auto* gpu : gpus) records.push_back(record_of_gpu(wanted, driver, *gpu));
-  return csv(records, record_of_gpu(wanted, driver, made_up()), fields, format);
+  for (const auto* gpu : gpus) records.push_back(record_of_gpu(requested, driver, *gpu));
+  return csv(records, record_of_gpu(requested, driver, made_up()), fields, format);
 }
 
 Result<std::string> query_other(std::string_view of, const DriverView& driver,

@@ -4,7 +4,7 @@
 
 namespace cupel::rehearsal {
 
-bool RowWriter::is_wanted(std::string_view field) const {
+bool RowWriter::is_requested(std::string_view field) const {
   return !only_ || (!field.empty() && std::ranges::find(*only_, field) != only_->end());
 }
 
@@ -18,7 +18,7 @@ void RowWriter::open(std::string label, std::string tag) {
 }
 
 Row& RowWriter::leaf(std::string label, std::string tag, std::string field, std::string value) {
-  if (!is_wanted(field)) return unwanted_;
+  if (!is_requested(field)) return unselected_;
   rows_.push_back({.depth = depth_,
                    .section = section_,
                    .label = std::move(label),

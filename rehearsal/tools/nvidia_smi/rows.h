@@ -64,11 +64,11 @@ class RowWriter {
   Row& leaf(std::string label, std::string tag, std::string field, std::string value);
 
  private:
-  bool is_wanted(std::string_view field) const;
+  bool is_requested(std::string_view field) const;
 
   std::vector<Row>& rows_;
   std::optional<std::span<const std::string>> only_{};
-  Row unwanted_{};  // what callers add to a row that is not kept
+  Row unselected_{};  // what callers add to a row that is not kept
   int depth_ = 0;
   Section section_ = Section::none;
 };

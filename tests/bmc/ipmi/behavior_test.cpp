@@ -106,14 +106,14 @@ TEST_F(WithVendorBehavior, ABootOverrideIsSetAndReadBack) {
   Flags flags;
   auto machine = this->machine([&](auto... all) { return flags(all...); });
   const auto bmc = open_at(machine.endpoint());
-  const BootOverride wanted{.target = BootTarget::pxe, .once = true};
+  const BootOverride requested{.target = BootTarget::pxe, .once = true};
 
-  const auto set = run(bmc->boot.set(wanted, soon()));
+  const auto set = run(bmc->boot.set(requested, soon()));
   const auto reported = run(bmc->boot.read(soon()));
   const auto taken_back = run(bmc->boot.set({}, soon()));
 
   ASSERT_TRUE(set) << set.error().what;
-  EXPECT_EQ(reported->value, wanted);
+  EXPECT_EQ(reported->value, requested);
   EXPECT_TRUE(taken_back);
   EXPECT_EQ(flags.kept, Bytes(5, 0));
 }

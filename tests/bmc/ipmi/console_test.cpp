@@ -132,7 +132,7 @@ TEST_F(OnTheConsole, CanBeOpenedAgainOnceItWasClosed) {
   }
 }
 
-TEST_F(OnTheConsole, WaitsNoLongerThanItIsTold) {
+TEST_F(OnTheConsole, WaitsNoLongerThanTheGivenTime) {
   const auto open = console();
   ASSERT_TRUE(open);
 

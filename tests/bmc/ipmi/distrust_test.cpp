@@ -1,4 +1,4 @@
-// What is said outside of any session proves nothing: who says it could be anybody.
+// What is reported outside of any session proves nothing: who says it could be anybody.
 #include "bmc/ipmi/client.h"
 #include "tests/bmc/ipmi/fixture.h"
 #include "tests/bmc/ipmi/scripted_bmc.h"

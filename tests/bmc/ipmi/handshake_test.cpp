@@ -145,7 +145,7 @@ TEST(Handshake, RefusesAWrongPasswordBeforeProvingAnything) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kRefused);
   EXPECT_THAT(outcome.error().what, HasSubstr("RAKP Message 1"));
-  // The BMC is told, with a status and without a code, so that it forgets the session.
+  // The BMC is informed, with a status and without a code, so that it forgets the session.
   EXPECT_EQ(handshake.parting(), from_hex("0600ff070614000000000000000008"
                                           "00020f000002000000"));
 }
@@ -261,7 +261,7 @@ TEST(Handshake, AsksFiveTimesAndLongerEachTime) {
   EXPECT_EQ(handshake.outcome().error().code, Code::kTimeout);
 }
 
-TEST(Handshake, IsBegunAnewWhereItStuckAndLeavesNoSessionBehind) {
+TEST(Handshake, StartsAgainAfterAStallAndClosesTheOldSession) {
   Handshake handshake{as_ipmitool()};
   handshake.start();
   handshake.on_datagram(reported(kOpenResponse, 0));

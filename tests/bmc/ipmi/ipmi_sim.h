@@ -26,7 +26,7 @@ class IpmiSim {
 
   /// What the machine behind it is: "1" on, "0" off.
   std::string power() const;
-  /// What its chassis was told to do, line by line: "set power 0".
+  /// What its chassis was asked to do, line by line: "set power 0".
   std::string calls() const;
 
   void stop();

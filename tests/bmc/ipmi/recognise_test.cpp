@@ -91,7 +91,7 @@ TEST_F(Recognise, RemembersAtTheFirstChangeWhomItMet) {
   EXPECT_THAT(transport.memory().known_bmc("a01-n01").value().macs, Contains(kMac));
 }
 
-TEST_F(Recognise, KeepsWhatRedfishToldBefore) {
+TEST_F(Recognise, KeepsTheIdentityThatRedfishReported) {
   const KnownBmc before{.serial = "S1", .macs = {kMac, "aa:bb:cc:00:11:23"}};
   transport.memory().keep_known_bmc("a01-n01", before);
 

@@ -319,7 +319,7 @@ TEST(ChassisControl, IsSentOnceWhereASecondOneWouldRestartTheMachineAgain) {
     EXPECT_FALSE(control_command(type).once) << to_string(type);
 }
 
-TEST(BootFlags, SayInUefiModeWhatIsWanted) {
+TEST(BootFlags, NameTheTargetInUefiMode) {
   const BootOverride once{.target = BootTarget::pxe, .once = true};
   const BootOverride always{.target = BootTarget::virtual_cd};
 

@@ -114,7 +114,7 @@ TEST_F(SharedBmcLimits, ConversationsByIpmiAreNotedBesideRedfishs) {
   EXPECT_EQ(by_both.ipmi_sessions, 0);
 }
 
-TEST_F(SharedBmcLimits, ARefusalByIpmiAndItsOpenSessionAreTold) {
+TEST_F(SharedBmcLimits, ReportARefusalByIpmiAndItsOpenSession) {
   OneProcess process{io.get_executor(), memory};
   password.secret = "wrong";
   EXPECT_FALSE(ask_ipmi(process));
@@ -130,7 +130,7 @@ TEST_F(SharedBmcLimits, ARefusalByIpmiAndItsOpenSessionAreTold) {
   EXPECT_FALSE(budget.redfish_session);
 }
 
-TEST_F(SharedBmcLimits, SessionsOfTheTwoProtocolsAreToldApart) {
+TEST_F(SharedBmcLimits, DistinguishSessionsOfTheTwoProtocols) {
   OneProcess process{io.get_executor(), memory};
   const auto now = [&] { return process.redfish.budget("a01-n01").value_or(Budget{}); };
   const inventory::BmcAccess access{

@@ -38,7 +38,7 @@ TEST(Sol, SendsNoMoreThanTheBmcTakes) {
   EXPECT_THAT(stream.delivered(), Optional(3u));
 }
 
-TEST(Sol, IsToldHowMuchOfAPacketWasTaken) {
+TEST(Sol, ReportsHowMuchOfAPacketWasAccepted) {
   SolStream stream{100};
   stream.send("abcdef");
 
@@ -69,7 +69,7 @@ TEST(Sol, CountsFrom1To15) {
   EXPECT_EQ(stream.send("a")[0], 1);
 }
 
-TEST(Sol, TakesNoMoreThanSomebodyReads) {
+TEST(Sol, StopsReadingWhereItsReaderIsSlow) {
   SolStream stream{100};
   Bytes packet(kSolHeader + 255, 'x');
   packet[0] = packet[1] = packet[2] = packet[3] = 0;

@@ -61,7 +61,7 @@ TEST_F(OverABadWire, LeavesDamagedAndForeignAnswersAside) {
   EXPECT_EQ(identity->serial, "SN-4711");
 }
 
-TEST_F(OverABadWire, LogsInAnewWhereTheBmcForgotTheSession) {
+TEST_F(OverABadWire, LogsInAgainWhereTheBmcForgotTheSession) {
   ASSERT_TRUE(run(bmc->power.state(soon())));
   sim->stop();
   sim->start();
@@ -113,7 +113,7 @@ TEST_F(WithTransport, GivesUpOnASilentBmcAtTheDeadline) {
   EXPECT_EQ(silent.to_bmc(), 1);
 }
 
-TEST_F(WithTransport, KnowsAtOnceThatNobodyListens) {
+TEST_F(WithTransport, FailsAtOnceWhereNoServerListens) {
   const inventory::Endpoint nobody{"127.0.0.1", free_udp_port()};
   const auto one = open_at(nobody);
 

@@ -11,7 +11,7 @@ namespace cupel::bmc {
 
 class NvosSwitch : public ::testing::Test {
  protected:
-  struct Said {
+  struct SwitchReply {
     int status = 200;
     std::string body;
   };
@@ -23,9 +23,9 @@ class NvosSwitch : public ::testing::Test {
   }
 
   /// The answers to a request ("GET cluster"), one after the other; the last one stays.
-  void on(const std::string& asked, std::vector<Said> said) {
+  void on(const std::string& asked, std::vector<SwitchReply> replies) {
     const std::lock_guard lock{mutex_};
-    answers_[asked] = {said.begin(), said.end()};
+    answers_[asked] = {replies.begin(), replies.end()};
   }
   void on(const std::string& asked, std::string body) { on(asked, {{200, std::move(body)}}); }
   /// A revision of this id as the switch writes it, which is applied at once.
@@ -63,7 +63,7 @@ class NvosSwitch : public ::testing::Test {
   inventory::Trust trust_{};
   std::string password_ = "secret one", right_ = "secret one";
   std::mutex mutex_;
-  std::map<std::string, std::deque<Said>> answers_;
+  std::map<std::string, std::deque<SwitchReply>> answers_;
   std::vector<std::string> asked_, changes_;
   test::HttpsServer server_{test::HttpsServer::Options{}};
   nvos::Nvue nvue_ = client();

@@ -11,9 +11,9 @@ constexpr const char* kNew = "Sesame-opens-5678";  // good enough for every poli
 
 class VendorBehaviorOfAccounts : public OfEachVendor {
  protected:
-  Result<Protocol> change_to(const std::string& wanted) {
+  Result<Protocol> change_to(const std::string& requested) {
     return with_bmc(
-        [&](Bmc& bmc) { return bmc.accounts.change_password("admin", wanted, soon()); });
+        [&](Bmc& bmc) { return bmc.accounts.change_password("admin", requested, soon()); });
   }
   auto log_in() {
     return with_bmc([](Bmc& bmc) { return bmc.power.state(soon()); });

@@ -9,8 +9,8 @@ constexpr const char* kImage = "https://10.0.0.1/images/installer.iso";
 
 class VendorBehaviorOfBooting : public OfEachVendor {
  protected:
-  Result<Protocol> set(const BootOverride& wanted) {
-    return with_bmc([&](Bmc& bmc) { return bmc.boot.set(wanted, soon()); });
+  Result<Protocol> set(const BootOverride& requested) {
+    return with_bmc([&](Bmc& bmc) { return bmc.boot.set(requested, soon()); });
   }
   BootOverride reported() {
     auto seen = with_bmc([](Bmc& bmc) { return bmc.boot.read(soon()); });
@@ -60,9 +60,9 @@ constexpr std::array kTargets{BootTarget::pxe, BootTarget::uefi_http, BootTarget
 
 TEST_P(VendorBehaviorOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
   for (const auto target : kTargets) {
-    const BootOverride wanted{.target = target, .once = true};
+    const BootOverride requested{.target = target, .once = true};
 
-    const auto done = set(wanted);
+    const auto done = set(requested);
 
     if (lacks(target)) {
       ASSERT_FALSE(done);
@@ -71,7 +71,7 @@ TEST_P(VendorBehaviorOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
       continue;
     }
     ASSERT_TRUE(done) << to_string(target) << ": " << done.error().what;
-    EXPECT_EQ(reported(), wanted);
+    EXPECT_EQ(reported(), requested);
     ASSERT_TRUE(server().boot());
     EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
     EXPECT_EQ(reported(), BootOverride{});
@@ -82,9 +82,9 @@ TEST_P(VendorBehaviorOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
 TEST_P(VendorBehaviorOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKeepsOne) {
   for (const auto target : kTargets) {
     if (lacks(target)) continue;
-    const BootOverride wanted{.target = target, .once = false};
+    const BootOverride requested{.target = target, .once = false};
 
-    const auto done = set(wanted);
+    const auto done = set(requested);
 
     if (!abilities().keeps_boot) {
       ASSERT_FALSE(done);
@@ -95,7 +95,7 @@ TEST_P(VendorBehaviorOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKee
     ASSERT_TRUE(done) << to_string(target) << ": " << done.error().what;
     ASSERT_TRUE(server().boot());
     EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
-    EXPECT_EQ(reported(), wanted) << "one boot does not end it";
+    EXPECT_EQ(reported(), requested) << "one boot does not end it";
     ASSERT_TRUE(turn_off());
   }
 }
@@ -121,9 +121,9 @@ TEST_P(VendorBehaviorOfBooting, AlwaysSetsUefiMode) {
 
 TEST_P(VendorBehaviorOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
   const std::string uri = "http://10.0.0.1/boot/ipxe.efi";
-  const BootOverride wanted{.target = BootTarget::uefi_http, .once = true, .uri = uri};
+  const BootOverride requested{.target = BootTarget::uefi_http, .once = true, .uri = uri};
 
-  const auto done = set(wanted);
+  const auto done = set(requested);
 
   if (!abilities().uri_advice.empty()) {
     ASSERT_FALSE(done);
@@ -132,7 +132,7 @@ TEST_P(VendorBehaviorOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
     return;
   }
   ASSERT_TRUE(done) << done.error().what;
-  EXPECT_EQ(reported(), wanted);
+  EXPECT_EQ(reported(), requested);
   ASSERT_TRUE(server().boot());
   EXPECT_EQ(booted_image(), uri);
 }
@@ -141,15 +141,15 @@ TEST_P(VendorBehaviorOfBooting, DuringPostItIsRefusedWithPatienceOnlyWhereTheVen
   become({.faults = {{.kind = rehearsal::FaultKind::boot_hangs}}});
   server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::on); });
   ASSERT_TRUE(server().wait_until([](auto& machine) { return machine.in_post(); }));
-  const BootOverride wanted{.target = BootTarget::pxe, .once = true};
+  const BootOverride requested{.target = BootTarget::pxe, .once = true};
 
-  const auto early = set(wanted);
+  const auto early = set(requested);
   ASSERT_TRUE(turn_off());
   server().on([](auto& machine, auto&) {
     machine.set_faults({});
     return true;
   });
-  const auto later = set(wanted);
+  const auto later = set(requested);
 
   EXPECT_EQ(!early, abilities().busy_in_post);
   if (!early) {
@@ -171,7 +171,7 @@ TEST_P(VendorBehaviorOfBooting, BootsFromTheDiscThatWasPutIn) {
   EXPECT_EQ(booted_image(), kImage);
 }
 
-TEST_P(VendorBehaviorOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
+TEST_P(VendorBehaviorOfBooting, ReportsTheDiscUntilItsEjection) {
   ASSERT_TRUE(insert(kImage));
   const auto with = with_bmc([](Bmc& bmc) { return bmc.media.slots(soon()); });
   const auto ejected = eject();
@@ -191,7 +191,7 @@ TEST_P(VendorBehaviorOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
 }
 
 // An AMI goes on saying Inserted for a while; at this speed that never ends.
-TEST_P(VendorBehaviorOfBooting, InsertedThatStaysBehindStopsNeitherEjectingNorInsertingAnew) {
+TEST_P(VendorBehaviorOfBooting, IgnoresAStaleInsertedFlag) {
   become({.speed = 1});
   const std::string other = "https://10.0.0.1/images/rescue.iso";
 
@@ -215,7 +215,7 @@ TEST_P(VendorBehaviorOfBooting, AnotherDiscReplacesTheOneThatIsIn) {
   EXPECT_EQ(disc(), other);
 }
 
-TEST_P(VendorBehaviorOfBooting, AMissingLicenceIsSaidAsSuch) {
+TEST_P(VendorBehaviorOfBooting, ReportsAMissingLicence) {
   become({.bmc = {.licensed = false}});
 
   const auto inserted = insert(kImage);

@@ -24,11 +24,11 @@ class VendorBehaviorOfDiagnostics : public OfEachVendor {
     };
     return with_bmc([&](Bmc& bmc) { return bmc.diagnostics.download(file, sink, kMost, soon()); });
   }
-  /// The only order for `wanted`.
-  DiagnosticOrder order_of(std::string_view wanted) {
+  /// The only order for `requested`.
+  DiagnosticOrder order_of(std::string_view requested) {
     const auto offers = offered();
     if (!offers) return {};
-    const auto orders = diagnostic_orders(offers->services, wanted);
+    const auto orders = diagnostic_orders(offers->services, requested);
     return orders && orders->size() == 1 ? orders->front() : DiagnosticOrder{};
   }
 

@@ -24,7 +24,7 @@ struct Abilities {
   std::string_view uri_advice{};    // where it cannot tell the machine an URI; empty: it can
   std::string_view events = "polling";
   bool busy_in_post = false;    // the next boot cannot be set then
-  bool has_tags = true;         // an unchanged audit is told by 304
+  bool has_tags = true;         // an unchanged audit is reported by 304
   bool bios_registry = true;    // it says which values an attribute may have
   bool names_passwords = true;  // refuses passwords of a few kinds of characters
 };
@@ -128,8 +128,8 @@ class OfEachVendor : public ::testing::TestWithParam<Abilities> {
   std::string booted_image() {
     return server().on([](rehearsal::Machine& machine, auto&) { return machine.booted_image(); });
   }
-  bool boots_reach(int wanted) {
-    return server().wait_until([=](auto& machine) { return machine.boots() >= wanted; });
+  bool boots_reach(int requested) {
+    return server().wait_until([=](auto& machine) { return machine.boots() >= requested; });
   }
 
   asio::io_context io;

@@ -54,11 +54,11 @@ class OverIpmi : public ::testing::Test {
     return with(first_of(by_redfish(), by_ipmi()), verb);
   }
   static Deadline soon() { return Deadline::in(60s); }
-  bool powers(rehearsal::Power wanted) {
-    return server().wait_until([=](auto& machine) { return machine.power() == wanted; });
+  bool powers(rehearsal::Power requested) {
+    return server().wait_until([=](auto& machine) { return machine.power() == requested; });
   }
-  bool boots_reach(int wanted) {
-    return server().wait_until([=](auto& machine) { return machine.boots() >= wanted; });
+  bool boots_reach(int requested) {
+    return server().wait_until([=](auto& machine) { return machine.boots() >= requested; });
   }
   bool turn_off() {
     server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::force_off); });
@@ -119,14 +119,14 @@ TEST_P(OverIpmiBySuite, EveryBootTargetThatIpmiHasIsWhatTheMachineBootsFrom) {
       {BootTarget::virtual_cd, {"Cd", "UsbCd"}},
       {BootTarget::bios_setup, {"BiosSetup"}}};
   for (const auto& [target, booted] : words) {
-    const BootOverride wanted{.target = target, .once = true};
+    const BootOverride requested{.target = target, .once = true};
 
-    const auto set = with_ipmi([&](Bmc& bmc) { return bmc.boot.set(wanted, soon()); });
+    const auto set = with_ipmi([&](Bmc& bmc) { return bmc.boot.set(requested, soon()); });
     const auto reported = with_ipmi([](Bmc& bmc) { return bmc.boot.read(soon()); });
 
     ASSERT_TRUE(set) << to_string(target) << ": " << set.error().what;
     ASSERT_TRUE(reported) << reported.error().what;
-    EXPECT_EQ(reported->value, wanted);
+    EXPECT_EQ(reported->value, requested);
     ASSERT_TRUE(server().boot());
     const auto from =
         server().on([](auto& machine, auto&) { return std::string{machine.booted_from()}; });
@@ -212,8 +212,8 @@ TEST_F(OverIpmi, TellsItsServicesAndItsConsole) {
 }
 
 TEST_F(OverIpmi, SwitchesSerialOverLanOffAndOn) {
-  const auto enabled = [&](bool wanted) {
-    return with_ipmi([=](Bmc& bmc) { return bmc.manager.enable_service("sol", wanted, soon()); });
+  const auto enabled = [&](bool expected) {
+    return with_ipmi([=](Bmc& bmc) { return bmc.manager.enable_service("sol", expected, soon()); });
   };
   const auto is_on = [&] {
     const auto ways = with_ipmi([](Bmc& bmc) { return bmc.console.ways(soon()); });
@@ -253,7 +253,7 @@ Task<Result<PowerState>> until_back(Bmc& bmc) {
   }
 }
 
-TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsToldOtherwise) {
+TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsTurnedOff) {
   const auto lit = [&] {
     return server().on([](auto& machine, auto&) { return machine.locator(); });
   };
@@ -398,7 +398,7 @@ TEST_F(BothProtocols, AKeptOverrideThatAnXccDoesNotHaveIsIpmis) {
   EXPECT_EQ(server().on([](auto& machine, auto&) { return machine.booted_from(); }), "Hdd");
 }
 
-TEST_F(BothProtocols, AMissingLicenceIsToldWhereIpmiCannotHelpEither) {
+TEST_F(BothProtocols, ReportAMissingLicenceWhereIpmiFailsToo) {
   become({.bmc = {.vendor = "supermicro", .licensed = false}});
 
   const auto inserted = with_both(

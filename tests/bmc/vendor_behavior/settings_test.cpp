@@ -18,8 +18,8 @@ class VendorBehaviorOfSettings : public OfEachVendor {
     return server().on(
         [&](auto&, auto& service) { return service.state().services.find(name)->second.enabled; });
   }
-  auto stage(const BiosValues& wanted) {
-    return with_bmc([&](Bmc& bmc) { return bmc.bios.stage(wanted, soon()); });
+  auto stage(const BiosValues& requested) {
+    return with_bmc([&](Bmc& bmc) { return bmc.bios.stage(requested, soon()); });
   }
   auto bios() {
     return with_bmc([](Bmc& bmc) { return bmc.bios.read(soon()); });
@@ -97,11 +97,11 @@ TEST_P(VendorBehaviorOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
 
 /// Asks until it answers; what it said meanwhile.
 Task<Result<std::set<Code>>> until_back(Bmc& bmc, Deadline deadline) {
-  std::set<Code> said;
+  std::set<Code> codes;
   for (;;) {
     const auto state = co_await bmc.power.state(deadline);
-    if (state) co_return said;
-    said.insert(state.error().code);
+    if (state) co_return codes;
+    codes.insert(state.error().code);
     if (!is_transient(state.error().code)) co_return state.error();
     CO_TRY(co_await pause_for(10ms));
   }
@@ -116,12 +116,12 @@ TEST_P(VendorBehaviorOfSettings, RestartsTheBmcAndLeavesTheMachineAlone) {
     co_return co_await until_back(bmc, soon());
   };
 
-  const auto said = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
+  const auto reply = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
 
-  ASSERT_TRUE(said) << said.error().what;
-  EXPECT_TRUE(said->contains(Code::kUnreachable));
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_TRUE(reply->contains(Code::kUnreachable));
   // Others ask for patience while they start; where they say for how long, the client waits.
-  if (is("dgx")) EXPECT_FALSE(said->contains(Code::kBusy));
+  if (is("dgx")) EXPECT_FALSE(reply->contains(Code::kBusy));
   EXPECT_EQ(boots(), 1);
 }
 
@@ -135,13 +135,13 @@ TEST_P(VendorBehaviorOfSettings,
     co_return co_await until_back(bmc, soon());
   };
 
-  const auto said = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
+  const auto reply = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
 
-  ASSERT_FALSE(said);
-  EXPECT_EQ(said.error().code, Code::kUntrusted);
-  EXPECT_THAT(said.error().what, HasSubstr("cupel bmc a01-n01 accept-certificate"));
-  EXPECT_THAT(said.error().what, HasSubstr(before));
-  EXPECT_THAT(said.error().what, HasSubstr(server().fingerprint()));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Code::kUntrusted);
+  EXPECT_THAT(reply.error().what, HasSubstr("cupel bmc a01-n01 accept-certificate"));
+  EXPECT_THAT(reply.error().what, HasSubstr(before));
+  EXPECT_THAT(reply.error().what, HasSubstr(server().fingerprint()));
 }
 
 TEST_P(VendorBehaviorOfSettings, ReadsTheBiosSettings) {
@@ -156,11 +156,11 @@ TEST_P(VendorBehaviorOfSettings, ReadsTheBiosSettings) {
 }
 
 TEST_P(VendorBehaviorOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
-  const BiosValues wanted{{"ProcVirtualization", std::string{"Disabled"}},
-                          {"AcPwrRcvryDelay", std::int64_t{300}}};
+  const BiosValues requested{{"ProcVirtualization", std::string{"Disabled"}},
+                             {"AcPwrRcvryDelay", std::int64_t{300}}};
 
-  const auto staged = stage(wanted);
-  const auto twice = stage(wanted);
+  const auto staged = stage(requested);
+  const auto twice = stage(requested);
   const auto before = bios();
   ASSERT_TRUE(server().boot());
   const auto after = bios();
@@ -168,10 +168,10 @@ TEST_P(VendorBehaviorOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore)
   ASSERT_TRUE(staged) << staged.error().what;
   ASSERT_TRUE(twice) << "idempotent: " << twice.error().what;
   ASSERT_TRUE(before) << before.error().what;
-  EXPECT_EQ(before->pending, wanted);
+  EXPECT_EQ(before->pending, requested);
   ASSERT_TRUE(after) << after.error().what;
   EXPECT_TRUE(after->pending.empty());
-  for (const auto& [name, value] : wanted) EXPECT_EQ(after->current.at(name), value) << name;
+  for (const auto& [name, value] : requested) EXPECT_EQ(after->current.at(name), value) << name;
 }
 
 TEST_P(VendorBehaviorOfSettings, ResetsItsBiosSettingsAtTheNextBootAndNotBefore) {
@@ -197,11 +197,11 @@ TEST_P(VendorBehaviorOfSettings, ResetsItsBiosSettingsAtTheNextBootAndNotBefore)
 }
 
 TEST_P(VendorBehaviorOfSettings, NamesEveryWrongBiosSettingAtOnce) {
-  const BiosValues wanted{{"BootMod", std::string{"Uefi"}},
-                          {"BootMode", std::string{"Maybe"}},
-                          {"AcPwrRcvryDelay", std::int64_t{5}}};
+  const BiosValues requested{{"BootMod", std::string{"Uefi"}},
+                             {"BootMode", std::string{"Maybe"}},
+                             {"AcPwrRcvryDelay", std::int64_t{5}}};
 
-  const auto staged = stage(wanted);
+  const auto staged = stage(requested);
   const auto reported = bios();
 
   ASSERT_FALSE(staged);
@@ -215,7 +215,7 @@ TEST_P(VendorBehaviorOfSettings, NamesEveryWrongBiosSettingAtOnce) {
   EXPECT_TRUE(reported->pending.empty());
 }
 
-TEST_P(VendorBehaviorOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
+TEST_P(VendorBehaviorOfSettings, ReportsAMissingLicenceForBiosSettings) {
   become({.bmc = {.licensed = false}});
 
   const auto staged = stage({{"ProcVirtualization", std::string{"Disabled"}}});

@@ -137,9 +137,9 @@ TEST_P(SiteSettings, TheRegistryTellsWhatABiosAttributeMayBe) {
 
 TEST_P(SiteSettings, ABootThatDropsWhatWaitedLeavesTheOldValues) {
   become({.faults = {{.kind = rehearsal::FaultKind::settings_ignored}}});
-  const BiosValues wanted{{"BootMode", std::string{"Bios"}}};
+  const BiosValues requested{{"BootMode", std::string{"Bios"}}};
 
-  const auto staged = with_bmc([&](Bmc& bmc) { return bmc.bios.stage(wanted, soon()); });
+  const auto staged = with_bmc([&](Bmc& bmc) { return bmc.bios.stage(requested, soon()); });
   ASSERT_TRUE(set_secure_boot(true));
   ASSERT_TRUE(server().boot());
   const auto bios = with_bmc([](Bmc& bmc) { return bmc.bios.read(soon()); });

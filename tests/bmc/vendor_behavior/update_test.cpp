@@ -44,10 +44,10 @@ class UpdateOfEachVendor : public OfEachVendor {
       return std::string{};
     });
   }
-  bool runs(const std::string& component, const std::string& wanted) {
+  bool runs(const std::string& component, const std::string& requested) {
     const auto deadline = Deadline::in(60s);
     while (!deadline.passed()) {
-      if (version(component) == wanted) return true;
+      if (version(component) == requested) return true;
       (void)run(pause_for(20ms));
     }
     return false;

@@ -129,8 +129,9 @@ std::map<IdBytes, Hub*>& hubs() {
 }  // namespace
 
 bool make_far_id(IdBytes& id) {
-  const char* wanted = std::getenv("NCCL_SOCKET_IFNAME");
-  if (wanted != nullptr && std::string_view{wanted} != "lo" && std::string_view{wanted} != "=lo")
+  const char* requested = std::getenv("NCCL_SOCKET_IFNAME");
+  if (requested != nullptr && std::string_view{requested} != "lo" &&
+      std::string_view{requested} != "=lo")
     return false;
   sockaddr_in here{};
   here.sin_family = AF_INET;

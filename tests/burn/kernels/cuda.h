@@ -36,7 +36,7 @@ using on_host::threadIdx;
 inline void __syncthreads() { on_host::meet(on_host::Meet::kBarrier, 0); }
 inline int __syncthreads_or(int mine) {
   on_host::meet(on_host::Meet::kOr, static_cast<std::uint64_t>(mine));
-  return on_host::any_said() ? 1 : 0;
+  return on_host::any_word() ? 1 : 0;
 }
 
 template <class T>
@@ -45,7 +45,7 @@ T __shfl_xor_sync(unsigned, T mine, int lanes) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   on_host::meet(on_host::Meet::kShuffle, std::bit_cast<Bits>(mine));
   const auto other = threadIdx.x ^ static_cast<unsigned>(lanes);
-  return std::bit_cast<T>(static_cast<Bits>(on_host::said_by(other)));
+  return std::bit_cast<T>(static_cast<Bits>(on_host::described_answer(other)));
 }
 
 template <class T, class More>

@@ -14,7 +14,7 @@
 
 #if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
 #include <sanitizer/common_interface_defs.h>
-#define CUPEL_FIBERS_TOLD 1
+#define CUPEL_ANNOUNCES_FIBERS 1
 #endif
 
 namespace cupel::burn::on_host {
@@ -30,7 +30,7 @@ struct Fiber {
   Place place{};
   void* shadow = nullptr;
   Meet at = Meet::kEnd;
-  std::array<std::uint64_t, 2> said{};  // two: a quick one's next word must not hide its last
+  std::array<std::uint64_t, 2> words{};  // two: a quick one's next word must not hide its last
 };
 
 std::deque<Fiber> fibers;  // their contexts point into themselves
@@ -46,13 +46,13 @@ bool backwards = false;
 // AddressSanitizer wants to know which stack is in use.
 void leaves([[maybe_unused]] void** shadow, [[maybe_unused]] const void* stack,
             [[maybe_unused]] std::size_t size) {
-#ifdef CUPEL_FIBERS_TOLD
+#ifdef CUPEL_ANNOUNCES_FIBERS
   __sanitizer_start_switch_fiber(shadow, stack, size);
 #endif
 }
 void arrived([[maybe_unused]] void* shadow, [[maybe_unused]] const void** stack,
              [[maybe_unused]] std::size_t* size) {
-#ifdef CUPEL_FIBERS_TOLD
+#ifdef CUPEL_ANNOUNCES_FIBERS
   __sanitizer_finish_switch_fiber(shadow, stack, size);
 #endif
 }
@@ -105,20 +105,23 @@ void run_block(unsigned threads) {
 
 }  // namespace
 
-void meet(Meet what, std::uint64_t said) {
-  fibers[threadIdx.x].said[meetings % 2] = said;
+void meet(Meet what, std::uint64_t word) {
+  fibers[threadIdx.x].words[meetings % 2] = word;
   rest(what);
 }
 
-std::uint64_t said_by(unsigned thread) { return fibers.at(thread).said[(meetings + 1) % 2]; }
+std::uint64_t described_answer(unsigned thread) {
+  return fibers.at(thread).words[(meetings + 1) % 2];
+}
 
-bool any_said() {
+bool any_word() {
   static std::uint64_t of_meeting = ~std::uint64_t{0};
   static bool any = false;
   if (of_meeting == meetings) return any;
   of_meeting = meetings;
   any = false;
-  for (unsigned thread = 0; thread < blockDim.x && !any; ++thread) any = said_by(thread) != 0;
+  for (unsigned thread = 0; thread < blockDim.x && !any; ++thread)
+    any = described_answer(thread) != 0;
   return any;
 }
 

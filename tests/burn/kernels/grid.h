@@ -16,11 +16,11 @@ enum class Meet { kBarrier, kOr, kShuffle, kEnd };
 
 /// Called within a thread: all threads of the block that have not ended say something, and go on.
 /// It must be the same thing that they do: a barrier that some pass by is a failure of the test.
-void meet(Meet what, std::uint64_t said);
+void meet(Meet what, std::uint64_t word);
 /// What that thread said at the last meeting.
-std::uint64_t said_by(unsigned thread);
+std::uint64_t described_answer(unsigned thread);
 /// Whether any of the block said something other than 0.
-bool any_said();
+bool any_word();
 
 /// Runs `thread` once for each thread of each block.
 void run(unsigned blocks, unsigned threads, const std::function<void()>& thread);

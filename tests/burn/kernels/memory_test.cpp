@@ -193,7 +193,7 @@ TEST(LinkKernels, KnowWhatEachOperationBringsAndFindOneBitOfIt) {
     }
 }
 
-TEST(LinkKernels, AnOpenGateHoldsNobody) {
+TEST(LinkKernels, PassAnOpenGate) {
   const std::uint64_t gate = 1;
 
   hold(&gate, nullptr);

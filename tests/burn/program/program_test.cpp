@@ -69,7 +69,7 @@ TEST(BurnProgram, RefusesWhatItDoesNotUnderstandAsUsage) {
 }
 
 TEST(BurnProgram, SaysItsHelpWhereverItIsAskedForIt) {
-  const auto said = [](const std::string& arguments) {
+  const auto output = [](const std::string& arguments) {
     std::string text;
     std::FILE* pipe = ::popen((BURN_BINARY " " + arguments + " 2>&1").c_str(), "r");
     std::array<char, 4096> block{};
@@ -78,15 +78,15 @@ TEST(BurnProgram, SaysItsHelpWhereverItIsAskedForIt) {
     EXPECT_EQ(::pclose(pipe), 0) << arguments;
     return text;
   };
-  const auto all = said("help"), gemm = said("help gemm");
+  const auto all = output("help"), gemm = output("help gemm");
 
   EXPECT_THAT(all, testing::AllOf(testing::HasSubstr("--types"), testing::HasSubstr("--layers")));
   EXPECT_THAT(gemm, testing::HasSubstr("--types"));
   EXPECT_THAT(gemm, testing::Not(testing::HasSubstr("--layers")));
-  EXPECT_EQ(said("--help"), all);
-  EXPECT_EQ(said("-h"), all);
-  EXPECT_EQ(said("gemm --help"), gemm);
-  EXPECT_EQ(said("gemm -h"), gemm);
+  EXPECT_EQ(output("--help"), all);
+  EXPECT_EQ(output("-h"), all);
+  EXPECT_EQ(output("gemm --help"), gemm);
+  EXPECT_EQ(output("gemm -h"), gemm);
 }
 
 /// How cupel-node calls cupel-burn by a stage's order, without its name. Source:
@@ -106,7 +106,7 @@ std::vector<std::string> calls_in(const std::string& script) {
 }
 
 TEST(BurnProgram, UnderstandsWhatEveryStageAsksOfIt) {
-  const std::vector<std::pair<std::string, burnin::Parameters>> wishes{
+  const std::vector<std::pair<std::string, burnin::Parameters>> requests{
       {"gemm", {}},
       {"gemm", {{"types", "bf16,fp16,tf32,fp8,fp64"}, {"pattern", "square"}, {"hertz", "0.5"}}},
       {"gemm", {{"pattern", "ramp"}}},
@@ -118,7 +118,7 @@ TEST(BurnProgram, UnderstandsWhatEveryStageAsksOfIt) {
       {"collective", {{"ops", "all_to_all"}, {"min", "1GiB"}, {"nvls", "on"}, {"path", "both"}}},
       {"collective", {{"nvls", "off"}, {"path", "hca"}}},
       {"train", {}}};
-  for (const auto& [name, parameters] : wishes) {
+  for (const auto& [name, parameters] : requests) {
     const auto job = burnin::stage(name)->prepare({}, parameters);
     ASSERT_TRUE(job) << name;
     for (const auto& call : calls_in(job->script)) {

@@ -138,7 +138,7 @@ TEST_F(DhcpServer, GivesNoAnswerToAMacThatIsNotInTheInventory) {
   client->send({.mac = kUnknown});
   client->send(pxe(7, kUnknown));
   client->send({.mac = "52:54:00:aa:00:03"});  // a node that was not named
-  client->send({.mac = kUnknown, .kind = DhcpAsk::request, .wanted = "10.77.0.100"});
+  client->send({.mac = kUnknown, .kind = DhcpAsk::request, .requested = "10.77.0.100"});
   const auto known = client->answer_to({.mac = kKnown});
 
   // dnsmasq takes them in order: whoever is answered now has been asked after the others.
@@ -152,7 +152,7 @@ TEST_F(DhcpServer, NamesASecondServer) {
   start("mode: full, interface: br0");
 
   const auto refused = client->answer_to(
-      {.mac = kKnown, .kind = DhcpAsk::request, .server = "10.77.0.2", .wanted = "10.77.0.55"});
+      {.mac = kKnown, .kind = DhcpAsk::request, .server = "10.77.0.2", .requested = "10.77.0.55"});
 
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->kind, 6);

@@ -1,6 +1,6 @@
 // `cupel run os` with Debian's own installer, on a real machine with real firmware: from power-on
 // by UEFI HTTP boot to its answer file and its hello. The machine reaches no mirror, which is the
-// end of it, and has to be said.
+// end of it, and has to be reported.
 #include "tests/e2e/bare_metal/os_run_bench.h"
 
 namespace cupel::rehearsal {

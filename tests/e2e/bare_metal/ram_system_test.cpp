@@ -1,5 +1,5 @@
 // The RAM system as it is built for tests, on machines that really boot it: by UEFI over HTTP from
-// the URI that the BMC was told, two side by side, and from a virtual disc. OsRun.* boots the same
+// the URI that the BMC was given, two side by side, and from a virtual disc. OsRun.* boots the same
 // ways on its way to an installed system; where it fails, this says whether the boot did.
 #include "tests/rehearsal/qemu/netboot_bench.h"
 #include "tests/support/boot_artefacts.h"

@@ -1,5 +1,5 @@
 #pragma once
-// A service on a store of a folder of its own, and a client that sends it what it is told to, byte
+// A service on a store of a folder of its own, and a client that sends what it is asked to, byte
 // by byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,10 +31,10 @@ struct Heard {
   std::string body{};
 
   std::string field(std::string_view name) const {
-    const auto wanted = "\r\n" + lower_case(name) + ": ";
-    const auto at = lower_case(head).find(wanted);
+    const auto expected = "\r\n" + lower_case(name) + ": ";
+    const auto at = lower_case(head).find(expected);
     if (at == head.npos) return {};
-    const auto begin = at + wanted.size();
+    const auto begin = at + expected.size();
     return head.substr(begin, head.find("\r\n", begin) - begin);
   }
   json::value json() const { return parse_json(body).value_or(nullptr); }

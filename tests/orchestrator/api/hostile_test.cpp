@@ -227,7 +227,7 @@ TEST_F(ApiHostile, HoldsOutAThousandHalfOpenConnections) {
   EXPECT_LE(service().connections(), 65u);
 }
 
-TEST_F(ApiHostile, StrangersOfManyAddressesShutOutNeitherLocalUsersNorThoseWhoAreKnown) {
+TEST_F(ApiHostile, UnknownClientsOfManyAddressesShutOutNoKnownUser) {
   auto options = usual();
   options.limits.connections = 12;
   options.limits.strangers = 8;

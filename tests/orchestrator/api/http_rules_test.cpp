@@ -48,7 +48,7 @@ TEST_F(ApiHttpRules, RequestsHaveOneHost) {
   EXPECT_EQ(heard_of(raw("GET /healthz HTTP/1.0\r\n\r\n")).status, 200);
 }
 
-TEST_F(ApiHttpRules, ATrailerNamesNobody) {
+TEST_F(ApiHttpRules, TakesNoIdentityFromATrailer) {
   serve();
   const auto field = "Authorization: Bearer " + token("alice", "viewer") + "\r\n";
   const auto asked = [&](const std::string& head, const std::string& trailer) {

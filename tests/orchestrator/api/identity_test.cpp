@@ -112,7 +112,7 @@ TEST_F(ApiIdentity, ARightSecretPassesWhateverOthersGuess) {
   EXPECT_EQ(login.status, 200) << login.body;
 }
 
-TEST_F(ApiIdentity, SessionsOfOneShutOutNobody) {
+TEST_F(ApiIdentity, SessionsOfOneUserShutOutNoOther) {
   auto tokens = store::AccessTokens::open(state()).value();
   const auto now = report::wall_now();
   const auto session = [&](const std::string& parent, int second) {
@@ -358,7 +358,7 @@ TEST_F(ApiIdentity, WhatARevokedTokenAskedForIsNotDone) {
   EXPECT_TRUE(store().commands(1, 0).value().empty());
 }
 
-TEST_F(ApiIdentity, WhatSomebodyAskedForWhoSeesFewerRacksByNowIsNotDone) {
+TEST_F(ApiIdentity, DropsACommandWhoseUserLostTheRack) {
   run_of_two();
   const auto user = "two_person: [cancel]\nusers:\n  - {role: operator, user: " +
                     std::string{::getpwuid(::geteuid())->pw_name};
@@ -476,11 +476,11 @@ TEST(SiteSettings, AnEmptyListOfParametersIsNoneAndNotAll) {
   std::vector<inventory::Problem> problems;
 
   const auto none = api::parse_site_settings("parameters: []\n", "service.yaml", problems);
-  const auto unsaid = api::parse_site_settings("log: text\n", "service.yaml", problems);
+  const auto not_given = api::parse_site_settings("log: text\n", "service.yaml", problems);
 
-  ASSERT_TRUE(none && unsaid) << inventory::to_string(problems);
+  ASSERT_TRUE(none && not_given) << inventory::to_string(problems);
   EXPECT_EQ(none->parameters, std::set<std::string>{});
-  EXPECT_EQ(unsaid->parameters, std::nullopt);
+  EXPECT_EQ(not_given->parameters, std::nullopt);
 }
 
 TEST(SiteSettings, ListEveryErrorAtOnce) {

@@ -118,7 +118,7 @@ TEST_F(Monitoring, AlertsAreRaisedWhenTheyShouldBe) {
   EXPECT_EQ(tested.status, 0) << tested.out << tested.err;
 }
 
-TEST_F(Monitoring, RulesAndDashboardUseOnlyWhatTheServiceTells) {
+TEST_F(Monitoring, RulesAndDashboardUseOnlyExportedMetrics) {
   run_of_two();
   serve();
   auto reported = metrics_in(get("/metrics").body);

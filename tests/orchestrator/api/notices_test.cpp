@@ -169,7 +169,7 @@ TEST_F(NoticesTest, TellWhatAnOperatorShouldKnowAsOneMessage) {
   EXPECT_EQ(shared_.counters.notices_sent, 3u);
 }
 
-TEST_F(NoticesTest, OfWhatWasBeforeTheFirstLookNothingIsTold) {
+TEST_F(NoticesTest, SendsNothingFromBeforeItsFirstLook) {
   const auto run = run_of_two();
   halt(run);
   webhook();
@@ -199,7 +199,7 @@ TEST_F(NoticesTest, ARestartTellsNothingTwiceAndLosesNothing) {
   EXPECT_THAT(hook_.posts()[0].body, AllOf(HasSubstr("one"), HasSubstr("two")));
 }
 
-TEST_F(NoticesTest, ARunThatBeginsAndEndsWhileTheServiceIsDownIsTold) {
+TEST_F(NoticesTest, ReportsARunThatTookPlaceWhileTheServiceWasDown) {
   webhook();
   turn(kNow);
   restart();
@@ -274,7 +274,7 @@ TEST_F(NoticesTest, ABrokenHookAndALongAnswerDoNoHarm) {
   EXPECT_EQ(shared_.counters.notices_sent, 1u) << "its status came";
 }
 
-TEST_F(NoticesTest, GoToNobodyWhoseCertificateNoAuthoritySigned) {
+TEST_F(NoticesTest, AreNotSentToAnUntrustedCertificate) {
   const auto run = run_of_two();
   settings(fmt::format("webhook: \"{}\", group: 0s, token: \"file:secret\"", hook_.url()));
   turn(kNow);
@@ -287,7 +287,7 @@ TEST_F(NoticesTest, GoToNobodyWhoseCertificateNoAuthoritySigned) {
               AllOf(HasSubstr("not sent: SSL certificate problem"), Not(HasSubstr(kSecret))));
 }
 
-TEST_F(NoticesTest, ASecretThatIsMissingIsSaidAndTriedAgain) {
+TEST_F(NoticesTest, ReportsAMissingSecretAndRetries) {
   const auto run = run_of_two();
   settings("slack: \"file:url\", ca: ca.pem, group: 0s");
   turn(kNow);
@@ -376,7 +376,7 @@ TEST_F(NoticesTest, AMailIsTriedAgainAfterA4xxAndNotAfterA5xx) {
   EXPECT_THAT(log_text(), HasSubstr("given up: "));
 }
 
-TEST_F(NoticesTest, WhatWaitsForApprovalIsToldOnce) {
+TEST_F(NoticesTest, ReportsAnApprovalOnce) {
   const auto run = run_of_two();
   webhook();
   turn(kNow);
@@ -403,7 +403,7 @@ TEST_F(NoticesTest, WhatWaitsForApprovalIsToldOnce) {
   EXPECT_THAT(hook_.posts()[0].body, HasSubstr("go waits for approval on 2 nodes"));
 }
 
-TEST_F(NoticesTest, AScheduleThatStartedNothingIsTold) {
+TEST_F(NoticesTest, ReportsAScheduleThatStartedNothing) {
   settings(fmt::format("webhook: \"{}\", ca: ca.pem, group: 0s", hook_.url()),
            "schedules:\n  - {name: nightly, playbook: audit, at: \"02:30\"}\n");
   turn(kNow);

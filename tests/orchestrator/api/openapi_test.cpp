@@ -235,12 +235,12 @@ TEST_F(ApiDocument, AnswersAreWhatItSays) {
       value = items.front();
     }
     const auto name = std::string{schema.at("$ref").as_string()}.substr(21);
-    const auto& wanted = document_.at("components").at("schemas").at(name).as_object();
+    const auto& expected = document_.at("components").at("schemas").at(name).as_object();
     for (const auto& each : value.as_object())
-      EXPECT_TRUE(wanted.at("properties").as_object().contains(each.key()) ||
+      EXPECT_TRUE(expected.at("properties").as_object().contains(each.key()) ||
                   operation.path.contains("/records/"))
           << operation.path << ": " << each.key() << " is not described";
-    if (const auto* required = wanted.if_contains("required"))
+    if (const auto* required = expected.if_contains("required"))
       for (const auto& each : required->as_array())
         EXPECT_TRUE(value.as_object().contains(each.as_string()))
             << operation.path << ": " << each.as_string() << " is missing";

@@ -155,7 +155,7 @@ TEST_F(ApiReads, PagesEndWhereThereIsNoMore) {
   EXPECT_FALSE(rest.as_object().contains("next"));
 }
 
-TEST_F(ApiReads, BeginsNoListAnewForACursorThatIsNone) {
+TEST_F(ApiReads, RefusesAnInvalidCursor) {
   run_of_two();
   serve();
 

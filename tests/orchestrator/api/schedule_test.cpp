@@ -253,7 +253,7 @@ TEST_F(ScheduleClock, ABookThatIsNoneStartsNothing) {
   EXPECT_EQ(runs(), 0u);
 }
 
-TEST_F(ScheduleClock, TheServiceStartsWhatIsDueAndTells) {
+TEST_F(ScheduleClock, TheServiceStartsDueRunsAndReportsThem) {
   settings(kAudit);
   look(report::wall_now() - 72h);
   auto options = usual();
@@ -272,7 +272,7 @@ TEST_F(ScheduleClock, TheServiceStartsWhatIsDueAndTells) {
   EXPECT_EQ(runs(), 1u);
 }
 
-TEST_F(ScheduleClock, WhoMaySeeSomeRacksIsNotToldOfNodes) {
+TEST_F(ScheduleClock, HidesNodesFromUsersOfOtherRacks) {
   settings(R"({name: nightly, playbook: audits, nodes: "n01", at: "02:30"})");
   const auto now = report::wall_now();
   look(now - 72h);

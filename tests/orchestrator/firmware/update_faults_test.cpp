@@ -401,7 +401,7 @@ TEST_F(UpdateBesideSettings, StagedSettingsAreAppliedByTheRestartOfTheFirmware) 
   EXPECT_EQ(boots(), boots_before + 1);
   const auto after = settings_now();
   EXPECT_FALSE(after.items.empty());
-  EXPECT_TRUE(after.is_as_wanted())
+  EXPECT_TRUE(after.is_as_expected())
       << settings::described(after, settings::SettingState::waits_for_boot)
       << settings::described(after, settings::SettingState::differs);
 }

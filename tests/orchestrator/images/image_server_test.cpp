@@ -385,8 +385,8 @@ TEST_F(ImageServing, AnImageOfFirmwareIsServedFromWhereTheInventorySaysUntilItsU
   controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
   const bmc::UpdateOrder order{
       .file = file, .name = "BIOS (2.4).bin", .sha256 = sha256_hex(content)};
-  const auto serve = [&](const bmc::UpdateOrder& wanted) {
-    return run_to_end(io, images.serve(wanted, {}, Deadline::in(std::chrono::seconds{60})));
+  const auto serve = [&](const bmc::UpdateOrder& requested) {
+    return run_to_end(io, images.serve(requested, {}, Deadline::in(std::chrono::seconds{60})));
   };
 
   const auto url = serve(order);
@@ -431,7 +431,7 @@ TEST_F(ImageServing, ABmcFetchesTheBytesThatWereHashedWhateverBecomesOfTheFile) 
 
 TEST(ByteRanges, AreReadAsTheStandardSays) {
   using enum RangeAnswer;
-  const auto bytes = [](std::string_view field) { return wanted_range(field, 1000).bytes; };
+  const auto bytes = [](std::string_view field) { return requested_range(field, 1000).bytes; };
   EXPECT_EQ(bytes("bytes=0-499"), (ByteRange{0, 500}));
   EXPECT_EQ(bytes("bytes=500-"), (ByteRange{500, 500}));
   EXPECT_EQ(bytes("bytes=-200"), (ByteRange{800, 200}));
@@ -439,10 +439,10 @@ TEST(ByteRanges, AreReadAsTheStandardSays) {
   EXPECT_EQ(bytes("bytes=999-18446744073709551615"), (ByteRange{999, 1}));
   for (const auto* whole : {"", "items=0-1", "bytes=", "bytes=-", "bytes=5-4", "bytes=0-1,5-6",
                             "bytes=a-b", "bytes=99999999999999999999-"})
-    EXPECT_EQ(wanted_range(whole, 1000).answer, RangeAnswer::whole) << whole;
-  EXPECT_EQ(wanted_range("bytes=1000-", 1000).answer, unsatisfiable);
-  EXPECT_EQ(wanted_range("bytes=-0", 1000).answer, unsatisfiable);
-  EXPECT_EQ(wanted_range("bytes=0-", 0).answer, unsatisfiable);
+    EXPECT_EQ(requested_range(whole, 1000).answer, RangeAnswer::whole) << whole;
+  EXPECT_EQ(requested_range("bytes=1000-", 1000).answer, unsatisfiable);
+  EXPECT_EQ(requested_range("bytes=-0", 1000).answer, unsatisfiable);
+  EXPECT_EQ(requested_range("bytes=0-", 0).answer, unsatisfiable);
 }
 
 }  // namespace

@@ -238,9 +238,9 @@ TEST_F(Booting, AReportFromHomeProvesWhichMachineItIs) {
     return fetch({.url = ticket.home_url, .post = body, .from = from}).status;
   };
 
-  for (const auto& said : {"{" + keys + "}", "{" + keys + R"(,"serial":"","macs":[]})",
-                           "{" + keys + R"(,"serial":"To be filled by O.E.M."})", form})
-    EXPECT_EQ(report(said, "127.0.0.9"), 403) << said;
+  for (const auto& report_body : {"{" + keys + "}", "{" + keys + R"(,"serial":"","macs":[]})",
+                                  "{" + keys + R"(,"serial":"To be filled by O.E.M."})", form})
+    EXPECT_EQ(report(report_body, "127.0.0.9"), 403) << report_body;
   EXPECT_EQ(say(ticket, "hello", hello(first)).status, 200);
   EXPECT_EQ(report(form, "127.0.0.9"), 403) << "another machine than the one that said hello";
   EXPECT_EQ(report("{" + keys + R"(,"serial":"S1"})", "127.0.0.9"), 403) << "no MAC of it";

@@ -32,7 +32,7 @@ constexpr const char* kKey =
 constexpr const char* kMac = "52:54:00:00:00:01";  // of the machine's NIC: run_cloud_init.sh
 constexpr int kNoOverlay = 77;
 
-SeedRequest wish_of(const inventory::Node& node) {
+SeedRequest setting_request_of(const inventory::Node& node) {
   return {.node = &node,
           .image = "debian-12",
           .digest = "ab",
@@ -97,7 +97,7 @@ TEST_F(CloudInit, OfDebianAppliesTheSeedNamesTheNicAndReports) {
   inventory::Node node;
   node.name = "a01-n07";
 
-  auto seed = make_seed(wish_of(node));
+  auto seed = make_seed(setting_request_of(node));
   seed["bonded"] = json::serialize(network_config(bonded_network()));
 
   const auto status = boot(seed);

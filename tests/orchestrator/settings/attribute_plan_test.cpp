@@ -36,15 +36,15 @@ ReportedSettings machine_in(const std::string& profile) {
   return reported;
 }
 
-inventory::Profile wanting_bios(std::vector<inventory::ExpectedSetting> wanted) {
+inventory::Profile wanting_bios(std::vector<inventory::ExpectedSetting> expected) {
   inventory::Profile profile;
-  profile.bios = std::move(wanted);
+  profile.bios = std::move(expected);
   return profile;
 }
 
 SettingsPlan plan_of(const ReportedSettings& reported,
-                     std::vector<inventory::ExpectedSetting> wanted) {
-  return plan_settings(wanting_bios(std::move(wanted)), reported);
+                     std::vector<inventory::ExpectedSetting> expected) {
+  return plan_settings(wanting_bios(std::move(expected)), reported);
 }
 
 std::vector<std::string> notes_of(const SettingsPlan& plan) {
@@ -76,14 +76,14 @@ TEST(AttributePlan, NamesTheValueThatMakesAnAttributeReadOnlyAndSetsTheOthers) {
 }
 
 TEST(AttributePlan, RefusesWhatAnotherWantedOneMakesOtherwiseWhateverIsSoNow) {
-  const std::vector<inventory::ExpectedSetting> wanted{{.attribute = "Profile", .value = "Fast"},
-                                                       {.attribute = "Turbo", .value = "Off"}};
+  const std::vector<inventory::ExpectedSetting> expected{{.attribute = "Profile", .value = "Fast"},
+                                                         {.attribute = "Turbo", .value = "Off"}};
   auto off = machine_in("Custom");
   off.bios->current["Turbo"] = word("Off");
 
-  const auto from_custom = plan_of(machine_in("Custom"), wanted);
-  const auto from_off = plan_of(off, wanted);
-  const auto there = plan_of(machine_in("Fast"), wanted);
+  const auto from_custom = plan_of(machine_in("Custom"), expected);
+  const auto from_off = plan_of(off, expected);
+  const auto there = plan_of(machine_in("Fast"), expected);
 
   const std::string why =
       "; the profile wants that too (bios Profile), and Profile has to be Custom";
@@ -97,12 +97,12 @@ TEST(AttributePlan, RefusesWhatAnotherWantedOneMakesOtherwiseWhateverIsSoNow) {
 TEST(AttributePlan, LeavesToTheBootWhatAnotherWantedOneSetsSo) {
   auto reported = machine_in("Custom");
   reported.bios->current["Turbo"] = word("Off");
-  const std::vector<inventory::ExpectedSetting> wanted{{.attribute = "Profile", .value = "Fast"},
-                                                       {.attribute = "Turbo", .value = "On"}};
+  const std::vector<inventory::ExpectedSetting> expected{{.attribute = "Profile", .value = "Fast"},
+                                                         {.attribute = "Turbo", .value = "On"}};
 
-  const auto before = plan_of(reported, wanted);
+  const auto before = plan_of(reported, expected);
   reported.bios->pending = before.bios;
-  const auto staged = plan_of(reported, wanted);
+  const auto staged = plan_of(reported, expected);
 
   EXPECT_EQ(before.bios, (bmc::BiosValues{{"Profile", word("Fast")}}));
   EXPECT_THAT(notes_of(before), ElementsAre("", "set by the boot, as Profile is Fast"));
@@ -126,19 +126,19 @@ TEST(AttributePlan, WaitsForWhatABootSetsThoughItsCauseIsShownAsCurrent) {
 TEST(AttributePlan, SetsAfterTheBootWhatTheBmcTakesOnlyThen) {
   auto reported = machine_in("Slow");
   reported.bios->pending = {{"Profile", word("Custom")}};
-  const std::vector<inventory::ExpectedSetting> wanted{{.attribute = "Profile", .value = "Custom"},
-                                                       {.attribute = "Turbo", .value = "Off"}};
+  const std::vector<inventory::ExpectedSetting> expected{
+      {.attribute = "Profile", .value = "Custom"}, {.attribute = "Turbo", .value = "Off"}};
 
-  const auto waiting = plan_of(reported, wanted);
+  const auto waiting = plan_of(reported, expected);
   reported.bios = bmc::BiosSettings{
       .current = {{"Profile", word("Custom")}, {"Turbo", word("On")}, {"CStates", word("On")}}};
-  const auto booted = plan_of(reported, wanted);
+  const auto booted = plan_of(reported, expected);
 
   EXPECT_THAT(lines_of(waiting), ElementsAre("bios Profile: Slow -> Custom, waits for a boot",
                                              "bios Turbo: On -> Off, to be set after a boot"));
   EXPECT_TRUE(waiting.bios.empty());
   EXPECT_TRUE(waiting.needs_restart());
-  EXPECT_FALSE(waiting.is_as_wanted());
+  EXPECT_FALSE(waiting.is_as_expected());
   EXPECT_EQ(booted.bios, (bmc::BiosValues{{"Turbo", word("Off")}}));
 }
 
@@ -149,12 +149,12 @@ TEST(AttributePlan, SetsAfterTheBootWhatThatBootWouldChange) {
   registry.dependencies = {
       when("Profile", Compare::equal, "Fast", {"Turbo", "CurrentValue"}, word("On"))};
   reported.bios->current["Turbo"] = word("Off");
-  const std::vector<inventory::ExpectedSetting> wanted{{.attribute = "Profile", .value = "Fast"},
-                                                       {.attribute = "Turbo", .value = "Off"}};
+  const std::vector<inventory::ExpectedSetting> expected{{.attribute = "Profile", .value = "Fast"},
+                                                         {.attribute = "Turbo", .value = "Off"}};
 
-  const auto before = plan_of(reported, wanted);
+  const auto before = plan_of(reported, expected);
   reported.bios->current = {{"Profile", word("Fast")}, {"Turbo", word("On")}};
-  const auto booted = plan_of(reported, wanted);
+  const auto booted = plan_of(reported, expected);
 
   EXPECT_EQ(before.bios, (bmc::BiosValues{{"Profile", word("Fast")}}));
   EXPECT_EQ(before.items[1].state, SettingState::after_boot);

@@ -87,13 +87,13 @@ class MachineSettings : public store::StoreTest, public ::testing::WithParamInte
     EXPECT_TRUE(ended) << ended.error().what;
     return ended ? *std::move(ended) : engine::StepEnd{};
   }
-  Task<Result<bool>> is_as_wanted() {
+  Task<Result<bool>> is_as_expected() {
     const auto session = bmc();
     auto seen = co_await settings::read_settings(*session, profile(),
                                                  Deadline::in(std::chrono::seconds{20}));
     co_await session->log_out();
     if (!seen) co_return std::move(seen).error();
-    co_return settings::plan_settings(profile(), *seen).is_as_wanted();
+    co_return settings::plan_settings(profile(), *seen).is_as_expected();
   }
   static std::string pending(const engine::StepEnd& end) {
     return std::string{end.found.at("facts").at("settings.pending").as_string()};
@@ -170,8 +170,8 @@ TEST_P(MachineSettings, ThatABootDropsFailTheVerification) {
 
   EXPECT_EQ(set.outcome, Outcome::done) << set.detail;
   EXPECT_EQ(verified.outcome, Outcome::reject);
-  EXPECT_THAT(verified.detail, HasSubstr("bios BootMode is Uefi, wanted Bios"));
-  EXPECT_THAT(verified.detail, HasSubstr("is pxe, disk, http, shell, wanted disk, pxe"));
+  EXPECT_THAT(verified.detail, HasSubstr("bios BootMode is Uefi, expected Bios"));
+  EXPECT_THAT(verified.detail, HasSubstr("is pxe, disk, http, shell, expected disk, pxe"));
 }
 
 TEST_P(MachineSettings, AreSetBesideOneThatIsRefused) {
@@ -203,7 +203,7 @@ TEST_P(MachineSettings, ThatTheOperatingSystemSeesOtherwiseFailTheVerification) 
   profile().bios.clear();
   profile().settings = {};
   profile().settings.portable = {{"iommu", "on"}};
-  const auto reported = run_to_end(io, is_as_wanted());
+  const auto reported = run_to_end(io, is_as_expected());
   ASSERT_TRUE(reported) << reported.error().what;
   if (!*reported) GTEST_SKIP() << "this vendor has no row for the IOMMU";
 
@@ -213,7 +213,7 @@ TEST_P(MachineSettings, ThatTheOperatingSystemSeesOtherwiseFailTheVerification) 
   const auto now = step("yes");
 
   EXPECT_EQ(verified.outcome, Outcome::reject);
-  EXPECT_EQ(verified.detail, "iommu is off to the operating system (iommu.on 0), wanted on");
+  EXPECT_EQ(verified.detail, "iommu is off to the operating system (iommu.on 0), expected on");
   EXPECT_EQ(now.outcome, Outcome::done) << now.detail;
   EXPECT_THAT(now.detail, HasSubstr("1 by the operating system too"));
 }

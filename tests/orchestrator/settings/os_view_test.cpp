@@ -21,33 +21,34 @@ burnin::Findings two_sockets(double iommu, double nodes, double threads) {
   return facts;
 }
 
-OsView view_of(std::vector<inventory::ExpectedPortable> wanted, const burnin::Findings& facts) {
-  return os_view({.portable = std::move(wanted)}, facts);
+OsView view_of(std::vector<inventory::ExpectedPortable> expected, const burnin::Findings& facts) {
+  return os_view({.portable = std::move(expected)}, facts);
 }
 
-const std::vector<inventory::ExpectedPortable> kWanted{
+const std::vector<inventory::ExpectedPortable> kExpectedSettings{
     {"iommu", "on"}, {"numa_per_socket", "2"}, {"smt", "off"}, {"sol", "on"}};
 
 TEST(OsView, ConfirmsWhatTheKernelSees) {
-  const auto view = view_of(kWanted, two_sockets(1, 4, 112));
+  const auto view = view_of(kExpectedSettings, two_sockets(1, 4, 112));
 
   EXPECT_THAT(view.confirmed, ElementsAre("iommu", "numa_per_socket", "smt"));
   EXPECT_THAT(view.contradicted, IsEmpty());
 }
 
 TEST(OsView, NamesWhatTheKernelSeesOtherwiseWithItsMeasure) {
-  const auto view = view_of(kWanted, two_sockets(0, 2, 224));
+  const auto view = view_of(kExpectedSettings, two_sockets(0, 2, 224));
 
   EXPECT_THAT(
       view.contradicted,
-      ElementsAre("iommu is off to the operating system (iommu.on 0), wanted on",
-                  "numa_per_socket is 1 to the operating system (numa.nodes 2, cpu.count 2), "
-                  "wanted 2",
-                  "smt is on to the operating system (cpu.threads 224 of 112 cores), wanted off"));
+      ElementsAre(
+          "iommu is off to the operating system (iommu.on 0), expected on",
+          "numa_per_socket is 1 to the operating system (numa.nodes 2, cpu.count 2), "
+          "expected 2",
+          "smt is on to the operating system (cpu.threads 224 of 112 cores), expected off"));
 }
 
 TEST(OsView, SaysNothingOfWhatWasNotMeasured) {
-  const auto view = view_of(kWanted, {});
+  const auto view = view_of(kExpectedSettings, {});
 
   EXPECT_THAT(view.confirmed, IsEmpty());
   EXPECT_THAT(view.contradicted, IsEmpty());
@@ -78,10 +79,10 @@ TEST(OsView, TakesAcsFromTheBridgesAboveTheDevices) {
   EXPECT_THAT(off.confirmed, ElementsAre("acs"));
   EXPECT_THAT(
       redirected.contradicted,
-      ElementsAre("acs is on to the operating system (pcie.acs of 1 of 2 devices), wanted off"));
+      ElementsAre("acs is on to the operating system (pcie.acs of 1 of 2 devices), expected off"));
   EXPECT_THAT(
       missing.contradicted,
-      ElementsAre("acs is off to the operating system (pcie.acs of 0 of 2 devices), wanted on"));
+      ElementsAre("acs is off to the operating system (pcie.acs of 0 of 2 devices), expected on"));
 }
 
 /// The kernel turns ACS on for its IOMMU alone.
@@ -110,12 +111,12 @@ TEST(OsView, TakesSecureBootFromTheFirmwaresVariables) {
   EXPECT_THAT(on.confirmed, ElementsAre("secure_boot"));
   EXPECT_THAT(
       off.contradicted,
-      ElementsAre("secure_boot is off to the operating system (uefi.secure_boot 0), wanted on"));
+      ElementsAre("secure_boot is off to the operating system (uefi.secure_boot 0), expected on"));
   EXPECT_THAT(without_key.contradicted,
               ElementsAre("secure_boot is off to the operating system (uefi.secure_boot 1, "
-                          "uefi.setup_mode 1), wanted on"));
+                          "uefi.setup_mode 1), expected on"));
   EXPECT_THAT(by_bios.contradicted,
-              ElementsAre("secure_boot is off to the operating system (uefi.boot 0), wanted on"));
+              ElementsAre("secure_boot is off to the operating system (uefi.boot 0), expected on"));
   EXPECT_THAT(unknown.confirmed, IsEmpty());
   EXPECT_THAT(unknown.contradicted, IsEmpty());
 }
@@ -136,7 +137,7 @@ TEST(OsView, MissesASerialConsoleOnlyWhereTheCommandLineAsksForOne) {
   EXPECT_THAT(works.confirmed, ElementsAre("sol"));
   EXPECT_THAT(missing.contradicted,
               ElementsAre("sol is off to the operating system (console.serial 0, and its command "
-                          "line has a serial console), wanted on"));
+                          "line has a serial console), expected on"));
   for (const auto& view : {not_asked, off}) {
     EXPECT_THAT(view.confirmed, IsEmpty());
     EXPECT_THAT(view.contradicted, IsEmpty());
@@ -163,7 +164,7 @@ TEST(OsView, HoldsThePowerProfileAgainstTheClocksThatTheKernelChooses) {
   EXPECT_THAT(
       slow.contradicted,
       ElementsAre("power_profile is efficiency to the operating system (cpu.governor powersave, "
-                  "cpu.energy_preference power), wanted performance"));
+                  "cpu.energy_preference power), expected performance"));
   EXPECT_THAT(saves.confirmed, ElementsAre("power_profile"));
 }
 
@@ -189,10 +190,10 @@ TEST(OsView, HoldsTheBootOrderAgainstTheFirmwaresOwn) {
   EXPECT_THAT(view_of_order("pxe, disk, shell").confirmed, ElementsAre("boot_order"));
   EXPECT_THAT(view_of_order("disk").contradicted,
               ElementsAre("boot_order is disk to the operating system (BootOrder of the firmware), "
-                          "wanted pxe, disk"));
+                          "expected pxe, disk"));
   EXPECT_THAT(view_of_order("disk, pxe, other").contradicted,
               ElementsAre("boot_order is disk, pxe, other to the operating system (BootOrder of "
-                          "the firmware), wanted pxe, disk"));
+                          "the firmware), expected pxe, disk"));
 }
 
 TEST(OsView, DoesNotJudgeABootOrderInWhichOnlyUnknownEntriesStandInTheWay) {

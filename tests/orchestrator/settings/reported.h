@@ -28,11 +28,11 @@ inline inventory::Profile wanting(std::vector<inventory::ExpectedPortable> porta
   return profile;
 }
 
-/// "name: current -> wanted, state[: refusal]".
+/// "name: current -> expected, state[: refusal]".
 inline std::vector<std::string> lines_of(const SettingsPlan& plan) {
   std::vector<std::string> lines;
   for (const auto& item : plan.items)
-    lines.push_back(item.name + ": " + item.current + " -> " + item.wanted + ", " +
+    lines.push_back(item.name + ": " + item.current + " -> " + item.expected + ", " +
                     std::string{to_string(item.state)} +
                     (item.refusal.empty() ? "" : ": " + item.refusal));
   return lines;

@@ -42,7 +42,7 @@ TEST(SettingsPlan, SetsEveryAttributeThatARowMatches) {
   const auto plan = plan_settings(wanting({{"acs", "on"}}), reported);
 
   EXPECT_THAT(lines_of(plan),
-              ElementsAre("acs (Socket0Pcie0AdvertiseACS): true -> true, as wanted",
+              ElementsAre("acs (Socket0Pcie0AdvertiseACS): true -> true, as expected",
                           "acs (Socket1Pcie9AdvertiseACS): false -> true, differs"));
 }
 
@@ -132,7 +132,7 @@ TEST(SettingsPlan, ComparesTheBmcsOwnSettings) {
   EXPECT_THAT(
       lines_of(plan),
       ElementsAre("bmc ntp: 10.0.0.1 (off) -> 10.0.0.1, differs",
-                  "bmc syslog: udp://10.0.0.9:514 -> udp://10.0.0.9:514, as wanted",
+                  "bmc syslog: udp://10.0.0.9:514 -> udp://10.0.0.9:514, as expected",
                   "bmc alerts: not a destination -> https://10.0.0.9/e, differs",
                   "bmc service ssh: off -> on, differs",
                   "bmc service Telnet:  -> off, absent: this BMC has no such service",
@@ -153,7 +153,7 @@ TEST(SettingsPlan, RefusesANumberThatIsOutOfBounds) {
 TEST(SettingsPlan, IsAsWantedWhereTheMachineLacksWhatElseIsWanted) {
   const auto plan = plan_settings(wanting({{"acs", "on"}}), machine_of("Dell", {}));
 
-  EXPECT_TRUE(plan.is_as_wanted());
+  EXPECT_TRUE(plan.is_as_expected());
   EXPECT_FALSE(plan.needs_restart());
 }
 
@@ -201,7 +201,7 @@ TEST(SettingsPlan, ChangesTheBootOrderOnlyWhereTheKindsAreInAnotherOrder) {
 
   EXPECT_THAT(lines_of(differs), ElementsAre("boot_order: pxe, disk, shell -> disk, pxe, differs"));
   EXPECT_EQ(differs.boot_order, (std::vector<std::string>{"Boot0002", "Boot0001", "Boot0003"}));
-  EXPECT_TRUE(same.is_as_wanted());
+  EXPECT_TRUE(same.is_as_expected());
   EXPECT_EQ(none.items[0].refusal, "the machine has no such boot option; it has pxe, disk, shell");
 }
 
@@ -222,15 +222,15 @@ TEST(SettingsPlan, SaysHowLongAMachineWalksItsNetworkPortsBeforeTheDisk) {
 
   const auto walking = plan_settings(profile, reported);
   profile.settings.boot_order = {"pxe", "disk"};
-  const auto wanted = plan_settings(profile, reported);
+  const auto expected = plan_settings(profile, reported);
 
   EXPECT_THAT(lines_of(walking), ElementsAre("boot_order: pxe, disk -> disk, differs"));
   EXPECT_EQ(walking.items.front().note,
             "8 network options before the disk: up to 8 min of each boot saved");
   ASSERT_TRUE(walking.boot_order);
   EXPECT_EQ(walking.boot_order->front(), "Boot0009");
-  EXPECT_TRUE(wanted.is_as_wanted());
-  EXPECT_EQ(wanted.items.front().note, "");
+  EXPECT_TRUE(expected.is_as_expected());
+  EXPECT_EQ(expected.items.front().note, "");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(VendorAttributes, OfSupermicrosSolAreBothSerialPorts) {
 
   EXPECT_THAT(lines_of(plan),
               ElementsAre("sol (ConsoleRedirection_007E): false -> true, differs",
-                          "sol (ConsoleRedirection_0080): true -> true, as wanted"));
+                          "sol (ConsoleRedirection_0080): true -> true, as expected"));
 }
 
 bmc::BiosValues attributes_in(const json::value& body) {
@@ -105,7 +105,7 @@ TEST_P(CapturedSettings, HaveTheAttributesOfTheirVendorsRows) {
       const auto plan = plan_settings(wanting({{name, std::string{value}}}), reported);
       EXPECT_FALSE(plan.has(SettingState::refused))
           << name << ": " << described(plan, SettingState::refused);
-      is_one = is_one || plan.is_as_wanted();
+      is_one = is_one || plan.is_as_expected();
     }
     // Supermicro's COM1 and SOL have a switch each: this machine has one of them on.
     const bool in_part = name == "sol" && std::string_view{GetParam().vendor} == "Supermicro";

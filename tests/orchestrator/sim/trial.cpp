@@ -37,8 +37,8 @@ struct Watching : engine::Observer {
     if (!(folded == state)) trial.complaints.push_back("the fold is not the engine's state");
     check_jobs(event);
     trial.measure(*engine);
-    const bool unwanted = trial.cancel_at > 0 && trial.journal.events.size() >= trial.cancel_at;
-    if (unwanted) engine->stop(1, engine::Stop::cancel);
+    const bool unneeded = trial.cancel_at > 0 && trial.journal.events.size() >= trial.cancel_at;
+    if (unneeded) engine->stop(1, engine::Stop::cancel);
     if (trial.on_event) trial.on_event(*engine, event);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}

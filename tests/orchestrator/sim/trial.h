@@ -40,7 +40,8 @@ struct Trial {
   explicit Trial(std::uint64_t seed = 1, std::size_t nodes = 6, Weather weather = {},
                  double loaded = 1.5);
 
-  /// What the BMCs of loaded nodes say now, told to the engine; some are hungrier than they should.
+  /// What the BMCs of loaded nodes say now, reported to the engine; some are hungrier than they
+  /// should.
   void measure(engine::Engine& engine);
   /// One controller, from its start to its end or its death.
   Ends control();

@@ -1,5 +1,5 @@
 // A real machine behind a virtual BMC: what ipmitool and curl ask of the BMC happens to a QEMU
-// process, and what happens to the process is what they are told.
+// process, and what happens to the process is what they are given.
 #include "tests/support/qemu/qemu_system.h"
 
 #include <signal.h>

@@ -25,7 +25,7 @@ std::string not_met(std::string_view stage, const Result<burnin::Findings>& foun
   return text;
 }
 
-std::vector<json::value> said(const std::string& text) {
+std::vector<json::value> objects_in(const std::string& text) {
   std::vector<json::value> all;
   for (const auto line : lines(text))
     if (auto parsed = parse_json(line)) all.push_back(*std::move(parsed));
@@ -34,7 +34,7 @@ std::vector<json::value> said(const std::string& text) {
 
 Texts kinds(const std::string& text) {
   Texts all;
-  for (const auto& line : said(text)) {
+  for (const auto& line : objects_in(text)) {
     auto kind = text_at(line, "kind").value_or("");
     if (all.empty() || all.back() != kind) all.push_back(std::move(kind));
   }
@@ -59,7 +59,7 @@ TEST(CupelBurn, SaysTheLinesOfItsContractInTheirOrder) {
 
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(kinds(ran.out), ElementsAre("start", "progress", "result", "end"));
-  const auto start = said(ran.out).front(), end = said(ran.out).back();
+  const auto start = objects_in(ran.out).front(), end = objects_in(ran.out).back();
   EXPECT_EQ(number_at(start, "protocol"), 1);
   EXPECT_EQ(find(start, "gpus")->as_array().size(), 8u);
   EXPECT_GE(number_at(end, "seconds").value_or(0), 25);

@@ -247,11 +247,11 @@ TEST(VirtualCupelNode, ReadsTheKernelsLogFromAPositionOn) {
   bench.sh("sleep 2h");
   const auto quiet = kernel_log(bench, from(before));
   bench.sh("sleep 4h");
-  const auto said = kernel_log(bench, from(quiet));
-  const auto again = kernel_log(bench, from(said));
+  const auto output = kernel_log(bench, from(quiet));
+  const auto again = kernel_log(bench, from(output));
 
   EXPECT_EQ(json::serialize(*find(quiet, "messages")), "[]");
-  const auto& messages = find(said, "messages")->as_array();
+  const auto& messages = find(output, "messages")->as_array();
   ASSERT_EQ(messages.size(), 1u);
   EXPECT_EQ(text_at(messages[0], "part"), "gpu4");
   EXPECT_EQ(number_at(messages[0], "code"), 94);
@@ -262,9 +262,9 @@ TEST(VirtualCupelNode, ReadsTheKernelsLogFromAPositionOn) {
 TEST(VirtualCupelNode, SaysThatTheMachineRestartedSinceThePosition) {
   Bench bench;
 
-  const auto said = kernel_log(bench, " --boot 00000000-0000-0000-0000-000000000000 --after 5");
+  const auto output = kernel_log(bench, " --boot 00000000-0000-0000-0000-000000000000 --after 5");
 
-  const auto* restarted = find(said, "restarted");
+  const auto* restarted = find(output, "restarted");
   ASSERT_NE(restarted, nullptr);
   EXPECT_TRUE(restarted->as_bool());
   EXPECT_EQ(bench.sh("cupel-node kernel-log --after 5").status, 64) << "of which boot?";

@@ -307,9 +307,9 @@ TEST(GpuSettings, NobodyResetsAGpuThatIsInUse) {
 TEST(GpuSettings, MigThatWasLeftOnIsTakenOff) {
   Bench bench{{{.kind = mig_on, .part = "gpu1"}}};
 
-  const auto said = bench.sh("nvidia-smi -i 1 -mig 0").out;
+  const auto output = bench.sh("nvidia-smi -i 1 -mig 0").out;
 
-  EXPECT_EQ(said, "Disabled MIG Mode for GPU 00000000:43:00.0\nAll done.\n");
+  EXPECT_EQ(output, "Disabled MIG Mode for GPU 00000000:43:00.0\nAll done.\n");
   EXPECT_EQ(bench.sh("nvidia-smi -i 1 --query-gpu=mig.mode.current --format=csv,noheader").out,
             "Disabled\n");
 }

@@ -82,7 +82,7 @@ std::string message(const DhcpAsk& ask, std::uint32_t transaction) {
   if (ask.arch) text += option(97, std::string(17, '\0'));
   if (ask.ipxe) text += option(175, "\xb0\x01\x01"sv);
   if (!ask.server.empty()) text += option(54, bytes_of_address(ask.server));
-  if (!ask.wanted.empty()) text += option(50, bytes_of_address(ask.wanted));
+  if (!ask.requested.empty()) text += option(50, bytes_of_address(ask.requested));
   return text + '\xff';
 }
 

@@ -17,7 +17,7 @@ struct DhcpAsk {
   std::string vendor{};                 // "PXEClient:Arch:00007:UNDI:003000"
   std::optional<std::uint16_t> arch{};  // option 93
   bool ipxe = false;                    // option 175
-  std::string server{}, wanted{};       // of a request: addresses
+  std::string server{}, requested{};    // of a request: addresses
 };
 
 struct DhcpAnswer {

@@ -48,9 +48,9 @@ bool has(const std::vector<Node>& nodes, char type, char subtype) {
       nodes, [&](const Node& one) { return one.type == type && one.subtype == subtype; });
 }
 
-bool is(const std::vector<Node>& nodes, EfiNode wanted) {
+bool is(const std::vector<Node>& nodes, EfiNode requested) {
   const bool ipv4 = has(nodes, kMessaging, kIpv4), uri = has(nodes, kMessaging, kUri);
-  switch (wanted) {
+  switch (requested) {
     case EfiNode::ipv4_pxe:
       return ipv4 && !uri;
     case EfiNode::uri:
@@ -107,19 +107,19 @@ std::optional<std::string> option_of(const EfiVariables& variables, EfiNode kind
   return std::nullopt;
 }
 
-void choose_boot(EfiVariables& variables, const BootOverride& wanted) {
+void choose_boot(EfiVariables& variables, const BootOverride& requested) {
   variables.erase_global("BootNext");
   variables.erase_global(kOptionOfBmc);
-  if (wanted.enabled == "Disabled") return;
-  if (wanted.target == "UefiHttp" && !wanted.uri.empty())
-    boot_own(variables, "UEFI HTTP boot of the BMC", uri_path(wanted.uri));
-  else if (wanted.target == "UefiHttp")
+  if (requested.enabled == "Disabled") return;
+  if (requested.target == "UefiHttp" && !requested.uri.empty())
+    boot_own(variables, "UEFI HTTP boot of the BMC", uri_path(requested.uri));
+  else if (requested.target == "UefiHttp")
     boot_next_of(variables, EfiNode::uri);
-  else if (wanted.target == "Cd" || wanted.target == "UsbCd")
+  else if (requested.target == "Cd" || requested.target == "UsbCd")
     boot_own(variables, "Virtual disc of the BMC", disc_drive_path());
-  else if (wanted.target == "Pxe")
+  else if (requested.target == "Pxe")
     boot_next_of(variables, EfiNode::ipv4_pxe);
-  else if (wanted.target == "Hdd")
+  else if (requested.target == "Hdd")
     boot_next_of(variables, EfiNode::disk);
 }
 

@@ -26,6 +26,6 @@ std::optional<std::string> option_of(const EfiVariables& variables, EfiNode kind
 
 /// Sets, or takes away, what the next boot is to be. What the firmware has no option for yet (its
 /// first boot makes them) is left to its own order.
-void choose_boot(EfiVariables& variables, const BootOverride& wanted);
+void choose_boot(EfiVariables& variables, const BootOverride& requested);
 
 }  // namespace cupel::rehearsal

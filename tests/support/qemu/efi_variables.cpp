@@ -130,9 +130,9 @@ Result<EfiVariables> EfiVariables::parse(std::string image) {
 /// The last of a name: one that is about to be replaced stands before the one that replaces it.
 std::vector<EfiVariables::Variable>::const_iterator EfiVariables::find(
     std::string_view name) const {
-  const auto wanted = ucs2(name);
+  const auto requested = ucs2(name);
   const auto last = std::find_if(variables_.rbegin(), variables_.rend(), [&](const Variable& one) {
-    return one.vendor == kEfiGlobal && one.name == wanted;
+    return one.vendor == kEfiGlobal && one.name == requested;
   });
   return last == variables_.rend() ? variables_.end() : std::prev(last.base());
 }

@@ -76,15 +76,15 @@ void add_nic(Words& line, const QemuMachine& machine) {
 }
 
 void add_identity(Words& line, const QemuMachine& machine) {
-  std::string said = "type=1";
+  std::string output = "type=1";
   const auto say = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) said += fmt::format(",{}={}", key, value);
+    if (!value.empty()) output += fmt::format(",{}={}", key, value);
   };
   say("manufacturer", machine.manufacturer);
   say("product", machine.product);
   say("serial", machine.serial);
   say("uuid", machine.uuid);
-  if (said != "type=1") add(line, {"-smbios", said});
+  if (output != "type=1") add(line, {"-smbios", output});
 }
 
 }  // namespace

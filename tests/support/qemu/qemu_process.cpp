@@ -127,7 +127,8 @@ void QemuProcess::wait_for_end() {
                     reaped_ = true;
                     qmp_.close();
                     serial_.close();
-                    const auto reported = std::move(reported_);  // whoever is told may let it go
+                    const auto reported =
+                        std::move(reported_);  // whoever is informed may let it go
                     reported.ended();
                   });
 }

@@ -1,6 +1,6 @@
 #pragma once
 // A real QEMU as the managed system of a virtual BMC: its power is whether the process is there.
-// What the BMC wants of the next boot is told to its firmware as it is started, and a disc is
+// What the BMC wants of the next boot is passed to its firmware as it is started, and a disc is
 // fetched and put into its drive. Whether an operating system is up it does not know.
 #include <optional>
 
@@ -44,7 +44,7 @@ class QemuSystem final : public ManagedSystem, private BoardSensors {
   void hang() override;
   void flash(const std::string& component, const std::string& version) override;
   const BootOverride& boot_override() const override { return boot_override_; }
-  void set_boot_override(BootOverride wanted) override { boot_override_ = std::move(wanted); }
+  void set_boot_override(BootOverride requested) override { boot_override_ = std::move(requested); }
   bool locator() const override { return locator_; }
   void set_locator(bool on) override { locator_ = on; }
   const std::string& virtual_disc() const override { return virtual_disc_; }

@@ -1,6 +1,6 @@
 #pragma once
 // How the processes of several nodes come together for `collective` and `train`: what they are
-// told, the id, and the communicators once all ranks have come.
+// reported, the id, and the communicators once all ranks have come.
 #include <array>
 #include <functional>
 

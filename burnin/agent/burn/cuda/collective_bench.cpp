@@ -181,8 +181,8 @@ Outcome<bool> CollectiveBench::time(Member& member, const Turn& turn, Samples& s
   }
   if (!each) return false;
   const int times = operations_per_sample(*each);
-  const int wanted = *each < kShort ? 9 : *each < 100 * kShort ? 5 : 3;
-  const int repeats = given_.options.repeats() > 0 ? given_.options.repeats() : wanted;
+  const int requested = *each < kShort ? 9 : *each < 100 * kShort ? 5 : 3;
+  const int repeats = given_.options.repeats() > 0 ? given_.options.repeats() : requested;
   for (int sample = 0; sample < repeats; ++sample) {
     TRY(member.own.prepare(turn));  // in place sums grow: again from the beginning
     TRY(const auto took, together(member, turn, times));

@@ -40,8 +40,8 @@ class CollectiveBench {
 
   explicit CollectiveBench(Given given);
 
-  /// All rows, again while there is time; or the self-test; or what NCCL chooses, told and no more.
-  /// True: no rank failed.
+  /// All rows, again while there is time; or the self-test; or what NCCL chooses, reported and no
+  /// more. True: no rank failed.
   bool run();
 
  private:

@@ -85,13 +85,13 @@ Failure no_hcas() {
 Outcome<std::vector<Row>> rows_for(const Options& options, int ranks, std::uint64_t free) {
   const auto least = static_cast<std::uint64_t>(options.number("--min"));
   const bool is_test = options.self_tests() > 0;
-  const auto wanted = std::min(static_cast<std::uint64_t>(options.number("--max")),
-                               is_test ? std::uint64_t{16} << 20 : std::uint64_t{1} << 40);
-  const auto most = largest_fitting(wanted, free);
+  const auto requested = std::min(static_cast<std::uint64_t>(options.number("--max")),
+                                  is_test ? std::uint64_t{16} << 20 : std::uint64_t{1} << 40);
+  const auto most = largest_fitting(requested, free);
   if (most < least || most == 0)
-    return Failure{.code = wanted < least ? "usage" : "memory",
+    return Failure{.code = requested < least ? "usage" : "memory",
                    .message = "no size from " + std::to_string(least) + " to " +
-                              std::to_string(wanted) + " bytes fits twice into the " +
+                              std::to_string(requested) + " bytes fits twice into the " +
                               std::to_string(free >> 20) + " MiB that are free on every GPU"};
   const auto sizes = size_ladder(least, most, static_cast<unsigned>(options.number("--factor")));
   auto rows = plan_rows(operations_of(options), ranks, sizes);

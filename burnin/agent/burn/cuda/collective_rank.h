@@ -29,7 +29,7 @@ class Rank {
   Outcome<> prepare(const Turn& turn);
   /// Queues so many of them between two events. Errors: nccl, cuda.
   Outcome<> queue(const Turn& turn, int times);
-  /// Until all that is queued has run. Errors: nccl (also one that no call told of), cuda; and
+  /// Until all that is queued has run. Errors: nccl (also one that no call reported), cuda; and
   /// `is_over` says that another rank has failed.
   Outcome<> wait(const std::function<bool()>& is_over);
   /// 1 where the GPU has begun what was queued last, 0 where it has not yet; nothing where that is

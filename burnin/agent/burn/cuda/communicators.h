@@ -47,8 +47,8 @@ class Communicators {
   /// and nccl where it is given up.
   Outcome<> settled(int rank) const;
 
-  /// By number on this node. Errors: nccl, where the library found an error that no call has told
-  /// of, or the rank is aborted.
+  /// By number on this node. Errors: nccl, where the library found an error that no call has
+  /// reported of, or the rank is aborted.
   Outcome<> sound(int rank) const;
   /// Ends what this rank's GPU waits for. From any thread; nothing may be queued afterwards.
   void abort(int rank);

@@ -78,15 +78,16 @@ Outcome<> GemmWorker::check_operands(const Recipe& recipe, std::uint64_t round) 
 
 Outcome<SmJudgement> GemmWorker::every_sm(std::uint64_t seed, int planted) {
   const int blocks = kSmBlocksEach * around_.device.gpu.sms;
-  std::vector<SmSaid> said(static_cast<std::size_t>(blocks));
-  const auto bytes = said.size() * sizeof(SmSaid);
-  TRY(cuda(cudaMemsetAsync(said_, 0, bytes, stream_), "clearing"));
+  std::vector<SmReport> results(static_cast<std::size_t>(blocks));
+  const auto bytes = results.size() * sizeof(SmReport);
+  TRY(cuda(cudaMemsetAsync(results_, 0, bytes, stream_), "clearing"));
   sm_product(blocks, shared_bytes_, seed, planted < 0 ? kSmIterations : kFewIterations, planted,
-             static_cast<SmSaid*>(said_.get()), stream_);
+             static_cast<SmReport*>(results_.get()), stream_);
   TRY(launched("the same work on every SM"));
-  TRY(cuda(cudaMemcpyAsync(said.data(), said_, bytes, cudaMemcpyDefault, stream_), "reading"));
+  TRY(cuda(cudaMemcpyAsync(results.data(), results_, bytes, cudaMemcpyDefault, stream_),
+           "reading"));
   TRY(sync("the same work on every SM"));
-  return judge_sms(said);
+  return judge_sms(results);
 }
 
 Outcome<> GemmWorker::check_sms(std::uint64_t round) {

@@ -117,7 +117,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   if (options.given(kAloneChoice.name)) return run_alone(options, report, stop, watchdog);
   TRY(const auto node, list_devices(options, watchdog));
   report.start(start_of(options, node));
-  TRY(const auto library, CublasLt::open());  // where there is none, it is said once
+  TRY(const auto library, CublasLt::open());  // where there is none, it is reported once
   std::vector<Gpu> gpus;
   for (const auto& device : node.devices) gpus.push_back(device.gpu);
   return GemmCrew{"/proc/self/exe", options, gpus, report, stop, watchdog}.run();

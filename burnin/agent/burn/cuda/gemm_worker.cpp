@@ -136,7 +136,7 @@ Outcome<> GemmWorker::allocate() {
   TRY(found_, make_memory(sizeof(WrongChunks), "what is found"));
   TRY(samples_, make_memory(sizeof(WrongSamples), "what is found of samples"));
   const auto blocks = kSmBlocksEach * static_cast<std::size_t>(around_.device.gpu.sms);
-  TRY(said_, make_memory(blocks * sizeof(SmSaid), "what the SMs say"));
+  TRY(results_, make_memory(blocks * sizeof(SmReport), "what the SMs say"));
   TRY(seen_, make_pinned(sizeof(WrongChunks)));
   std::memset(seen_, 0, sizeof(WrongChunks));
   TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));

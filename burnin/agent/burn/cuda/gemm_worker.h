@@ -126,7 +126,7 @@ class GemmWorker {
   std::vector<Recipe> recipes_;
   std::optional<LtHandle> handle_;
   Stream stream_;
-  Memory a_, b_, first_, result_, evidence_, sums_, found_, samples_, said_;
+  Memory a_, b_, first_, result_, evidence_, sums_, found_, samples_, results_;
   Pinned seen_;  // WrongChunks, as of the last product that ended
   std::vector<Slot> slots_;
   int shared_bytes_ = 0;

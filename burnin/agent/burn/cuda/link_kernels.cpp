@@ -11,8 +11,8 @@ constexpr unsigned kCopyThreads = 512;
 
 unsigned blocks_for(std::size_t items) {
   constexpr std::size_t kMost = 4096;
-  const auto wanted = (items + kThreads - 1) / kThreads;
-  return static_cast<unsigned>(wanted < 1 ? 1 : wanted > kMost ? kMost : wanted);
+  const auto requested = (items + kThreads - 1) / kThreads;
+  return static_cast<unsigned>(requested < 1 ? 1 : requested > kMost ? kMost : requested);
 }
 
 }  // namespace

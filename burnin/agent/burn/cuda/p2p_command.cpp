@@ -202,8 +202,8 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
                    .message = "p2p needs two GPUs or more; there is one: nothing was done"};
   scope.doing("opening the GPUs to each other");
   const bool is_test = options.self_tests() > 0;
-  const auto wanted = static_cast<std::size_t>(options.number("--mib"));
-  const auto bytes = (is_test ? std::min<std::size_t>(wanted, 16) : wanted) << 20;
+  const auto requested = static_cast<std::size_t>(options.number("--mib"));
+  const auto bytes = (is_test ? std::min<std::size_t>(requested, 16) : requested) << 20;
   TRY(auto peers, Peers::open(node.devices, bytes));
   Bench bench{options, report, stop, scope, Figures{report}, node.devices};
   if (is_test) return self_test(bench, peers);

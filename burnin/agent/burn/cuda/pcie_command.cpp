@@ -177,11 +177,12 @@ std::vector<Place> places(Report& report, const Device& device, std::span<const 
   const auto found = places_of(nodes, Numa{}.node_of_device(device.gpu.pci));
   if (nodes.empty()) return {{.label = "near"}};  // a kernel without NUMA: all is near
   if (!found.near) {
-    report.failure({.code = "refused",
-                    .message = "the firmware does not say on which NUMA node " + device.gpu.pci +
-                               " is: near and far cannot be told apart (numa_node is -1); update "
-                               "the BIOS, or give the virtual machine its NUMA nodes",
-                    .part = device.part()});
+    report.failure(
+        {.code = "refused",
+         .message = "the firmware does not say on which NUMA node " + device.gpu.pci +
+                    " is: near and far cannot be distinguished (numa_node is -1); update "
+                    "the BIOS, or give the virtual machine its NUMA nodes",
+         .part = device.part()});
     return {{.label = "unknown"}};
   }
   std::vector<Place> all{{"near", found.near, cores_of(nodes, found.near)}};

@@ -7,6 +7,6 @@
 
 namespace cupel::burn {
 
-CUPEL_KERNEL sm_product_kernel(std::uint64_t seed, int iterations, int planted, SmSaid* said);
+CUPEL_KERNEL sm_product_kernel(std::uint64_t seed, int iterations, int planted, SmReport* results);
 
 }  // namespace cupel::burn

@@ -20,12 +20,12 @@ int allow_sm_product(int* shared_bytes) {
 }
 
 void sm_product(int blocks, int shared_bytes, std::uint64_t seed, int iterations, int planted,
-                SmSaid* said, CUstream_st* stream) {
+                SmReport* results, CUstream_st* stream) {
   launch_as(std::type_identity<decltype(sm_product_kernel)>{}, "sm_product_kernel",
             {.blocks = static_cast<unsigned>(blocks),
              .threads = kSmWarps * 32,
              .shared = static_cast<unsigned>(shared_bytes)},
-            stream, seed, iterations, planted, said);
+            stream, seed, iterations, planted, results);
 }
 
 }  // namespace cupel::burn

@@ -55,7 +55,7 @@ __device__ std::uint64_t tensor_work(const __nv_bfloat16* tiles, int iterations,
   return sum_of_warp(check_term(fold, lane));
 }
 
-__device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&said)[3]) {
+__device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&sums)[3]) {
   const int lane = threadIdx.x % 32;
   float single[4];
   double twofold[4];
@@ -81,15 +81,15 @@ __device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&s
     }
   std::uint64_t of_whole = 0;
   for (int at = 0; at < 4; ++at) of_whole = folded(of_whole, whole[at]);
-  said[0] = sum_of_warp(check_term(of_single, lane));
-  said[1] = sum_of_warp(check_term(of_twofold, lane));
-  said[2] = sum_of_warp(check_term(of_whole, lane));
+  sums[0] = sum_of_warp(check_term(of_single, lane));
+  sums[1] = sum_of_warp(check_term(of_twofold, lane));
+  sums[2] = sum_of_warp(check_term(of_whole, lane));
 }
 
 }  // namespace
 
 CUPEL_KERNEL __launch_bounds__(kSmWarps * 32)
-    sm_product_kernel(std::uint64_t seed, int iterations, int planted, SmSaid* said) {
+    sm_product_kernel(std::uint64_t seed, int iterations, int planted, SmReport* sums) {
   extern __shared__ __align__(128) unsigned char shared[];
   auto* tiles = reinterpret_cast<__nv_bfloat16*>(shared);
   for (int at = threadIdx.x; at < 2 * kTiles * 256; at += blockDim.x)
@@ -102,7 +102,7 @@ CUPEL_KERNEL __launch_bounds__(kSmWarps * 32)
   std::uint64_t plain[3];
   plain_work(seed, iterations, plain);
   if (threadIdx.x % 32 != 0) return;
-  auto& mine = said[blockIdx.x];
+  auto& mine = sums[blockIdx.x];
   mine.sums[0][warp] = tensor;
   for (int unit = 0; unit < 3; ++unit) mine.sums[1 + unit][warp] = plain[unit];
   if (warp != 0) return;

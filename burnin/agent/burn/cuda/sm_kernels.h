@@ -13,6 +13,6 @@ namespace cupel::burn {
 /// allowed for once per device by allow_sm_product(), which returns a cudaError_t.
 int allow_sm_product(int* shared_bytes);
 void sm_product(int blocks, int shared_bytes, std::uint64_t seed, int iterations, int planted,
-                SmSaid* said, CUstream_st* stream);
+                SmReport* results, CUstream_st* stream);
 
 }  // namespace cupel::burn

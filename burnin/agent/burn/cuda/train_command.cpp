@@ -55,10 +55,10 @@ constexpr std::size_t kSums = std::size_t{2} << 30;
 /// With as many layers as fit; across nodes with all of them, since all must do the same.
 Outcome<Transformer> shape_of(const Options& options, const Node& node) {
   const bool is_across = options.number("--ranks") > 0;
-  const Transformer wanted{.layers = static_cast<std::uint64_t>(options.number("--layers")),
-                           .width = static_cast<std::uint64_t>(options.number("--width")),
-                           .sequence = static_cast<std::uint64_t>(options.number("--sequence")),
-                           .batch = static_cast<std::uint64_t>(options.number("--batch"))};
+  const Transformer requested{.layers = static_cast<std::uint64_t>(options.number("--layers")),
+                              .width = static_cast<std::uint64_t>(options.number("--width")),
+                              .sequence = static_cast<std::uint64_t>(options.number("--sequence")),
+                              .batch = static_cast<std::uint64_t>(options.number("--batch"))};
   std::size_t least = ~std::size_t{0};
   for (const auto& device : node.devices) {
     std::size_t free_bytes = 0;
@@ -69,9 +69,9 @@ Outcome<Transformer> shape_of(const Options& options, const Node& node) {
   }
   auto kept = kNotFree;
   if (node.devices.size() > 1 || is_across)  // for the sums: NCCL's buffers, or a layer's pieces
-    kept += std::max<std::size_t>(kSums, 2 * wanted.layer_parameters());
-  const auto shape = fitting(wanted, least - std::min(least, kept));
-  if (!shape || (is_across && shape->layers < wanted.layers))
+    kept += std::max<std::size_t>(kSums, 2 * requested.layer_parameters());
+  const auto shape = fitting(requested, least - std::min(least, kept));
+  if (!shape || (is_across && shape->layers < requested.layers))
     return Failure{
         .code = "memory",
         .message =
@@ -127,7 +127,7 @@ std::vector<int> ordinals_of(const Node& node) {
   return ordinals;
 }
 
-/// This node's NCCL; nullptr where there is none, or it is not wanted.
+/// This node's NCCL; nullptr where there is none, or it is not requested.
 Outcome<std::unique_ptr<NcclApi>> own_nccl(const Options& options, const Node& node,
                                            Watchdog& watchdog) {
   if (node.devices.size() < 2 || options.word("--sum") != "nccl") return std::unique_ptr<NcclApi>{};

@@ -205,9 +205,9 @@ CUPEL_KERNEL train_loss(const void* y_, const void* target_, void* dy_, float* o
   float squares = 0;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
     auto values = read(&y[row + at]);
-    const auto wanted = read(&target[row + at]);
+    const auto expected = read(&target[row + at]);
     for (int i = 0; i < 8; ++i) {
-      const float apart = values.at[i] - wanted.at[i];
+      const float apart = values.at[i] - expected.at[i];
       squares += apart * apart;
       values.at[i] = apart * share;
     }

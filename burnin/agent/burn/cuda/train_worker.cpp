@@ -16,7 +16,7 @@ constexpr std::uint64_t kStreamTargets = 102;
 constexpr std::uint64_t kStreamWeights = 103;
 
 /// What a step leaves on the GPU.
-struct Said {
+struct DeviceSums {
   double loss;
   std::uint64_t gradients;
   std::uint64_t summed;
@@ -150,35 +150,36 @@ Outcome<> TrainWorker::allocate() {
   const auto scores = shape_.batch * shape_.heads() * shape_.sequence * shape_.sequence * kBytes;
   const auto row = shape_.tokens() * sizeof(float);
   const auto parameters = shape_.layer_parameters();
-  struct Wanted {
+  struct Allocation {
     Memory* memory;
     std::uint64_t bytes;
   };
-  std::vector<Wanted> wanted{{&x_, line},           {&y_, line},    {&inverse_, row},
-                             {&target_, line},      {&dx_, line},   {&dy_, line},
-                             {&dwide_, 4 * line},   {&dp_, scores}, {&of_token_, row},
-                             {&said_, sizeof(Said)}};
+  std::vector<Allocation> requested{{&x_, line},         {&y_, line},
+                                    {&inverse_, row},    {&target_, line},
+                                    {&dx_, line},        {&dy_, line},
+                                    {&dwide_, 4 * line}, {&dp_, scores},
+                                    {&of_token_, row},   {&sums_of_step_, sizeof(DeviceSums)}};
   layers_.resize(shape_.layers);
   for (auto& layer : layers_) {
-    const std::array own{Wanted{&layer.y1, line},
-                         Wanted{&layer.inverse1, row},
-                         Wanted{&layer.qkv, 3 * line},
-                         Wanted{&layer.p, scores},
-                         Wanted{&layer.o, line},
-                         Wanted{&layer.y2, line},
-                         Wanted{&layer.inverse2, row},
-                         Wanted{&layer.h, 4 * line},
-                         Wanted{&layer.g, 4 * line},
-                         Wanted{&layer.weights, parameters * kBytes},
-                         Wanted{&layer.gradients, parameters * kBytes},
-                         Wanted{&layer.master, parameters * sizeof(float)},
-                         Wanted{&layer.moments, parameters * 2 * sizeof(float)}};
-    wanted.insert(wanted.end(), own.begin(), own.end());
+    const std::array own{Allocation{&layer.y1, line},
+                         Allocation{&layer.inverse1, row},
+                         Allocation{&layer.qkv, 3 * line},
+                         Allocation{&layer.p, scores},
+                         Allocation{&layer.o, line},
+                         Allocation{&layer.y2, line},
+                         Allocation{&layer.inverse2, row},
+                         Allocation{&layer.h, 4 * line},
+                         Allocation{&layer.g, 4 * line},
+                         Allocation{&layer.weights, parameters * kBytes},
+                         Allocation{&layer.gradients, parameters * kBytes},
+                         Allocation{&layer.master, parameters * sizeof(float)},
+                         Allocation{&layer.moments, parameters * 2 * sizeof(float)}};
+    requested.insert(requested.end(), own.begin(), own.end());
     TRY(layer.ready, make_event(false));
     TRY(layer.reached, make_event(false));
     TRY(layer.summed, make_event(false));
   }
-  for (const auto& one : wanted) {
+  for (const auto& one : requested) {
     TRY(*one.memory, make_memory(one.bytes, "the model"));
   }
   return done();
@@ -274,28 +275,28 @@ Outcome<> TrainWorker::attention_back(Layer& layer) {
 
 /// While the layer below is on its way backwards.
 Outcome<> TrainWorker::add_up(Layer& layer, const SumUp& sum_up) {
-  auto* said = static_cast<Said*>(said_.get());
+  auto* sums = static_cast<DeviceSums*>(sums_of_step_.get());
   const auto words = shape_.layer_parameters() * kBytes / 8;
   TRY(cuda(cudaEventRecord(layer.ready, stream_), "gradients"));
   TRY(cuda(cudaStreamWaitEvent(sums_stream_, layer.ready), "gradients"));
-  add_checksum(layer.gradients, words, &said->gradients, sums_stream_);
+  add_checksum(layer.gradients, words, &sums->gradients, sums_stream_);
   TRY(cuda(cudaEventRecord(layer.reached, sums_stream_), "gradients"));
   ++*queued_;
   TRY(sum_up(layer.gradients, shape_.layer_parameters(), sums_stream_));
-  add_checksum(layer.gradients, words, &said->summed, sums_stream_);
+  add_checksum(layer.gradients, words, &sums->summed, sums_stream_);
   TRY(launched("checksum of gradients"));
   return cuda(cudaEventRecord(layer.summed, sums_stream_), "gradients");
 }
 
-Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp& sum_up,
-                                    const Wait& wait) {
+Outcome<StepResult> TrainWorker::step(std::uint64_t seed, int number, const SumUp& sum_up,
+                                      const Wait& wait) {
   const auto w = shape_.width;
   const auto t = shape_.tokens();
-  auto* device = static_cast<Said*>(said_.get());
+  auto* device = static_cast<DeviceSums*>(sums_of_step_.get());
   const auto turn = static_cast<std::uint64_t>(number);
   *queued_ = 0;
   TRY(cuda(cudaEventRecord(begun_, stream_), "beginning a step"));
-  TRY(cuda(cudaMemsetAsync(said_, 0, sizeof(Said), stream_), "clearing"));
+  TRY(cuda(cudaMemsetAsync(sums_of_step_, 0, sizeof(DeviceSums), stream_), "clearing"));
   normal_bf16(x_, w * t, seed_of(seed, turn, kStreamTokens), 1, stream_);
   normal_bf16(target_, w * t, seed_of(seed, turn, kStreamTargets), 1, stream_);
   for (auto& layer : layers_) {
@@ -317,15 +318,16 @@ Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp&
   }
   TRY(launched("the optimiser"));
   TRY(wait(stream_));  // before the copy, which would wait itself
-  Said said{};
-  TRY(cuda(cudaMemcpyAsync(&said, said_, sizeof said, cudaMemcpyDefault, stream_), "reading"));
+  DeviceSums sums{};
+  TRY(cuda(cudaMemcpyAsync(&sums, sums_of_step_, sizeof sums, cudaMemcpyDefault, stream_),
+           "reading"));
   TRY(cuda(cudaStreamSynchronize(stream_), "a training step"));
   float milliseconds = 0;
   TRY(cuda(cudaEventElapsedTime(&milliseconds, begun_, computed_), "timing a step"));
-  return StepSaid{.loss = said.loss,
-                  .gradients = said.gradients,
-                  .summed = said.summed,
-                  .own_seconds = milliseconds / 1000.0};
+  return StepResult{.loss = sums.loss,
+                    .gradients = sums.gradients,
+                    .summed = sums.summed,
+                    .own_seconds = milliseconds / 1000.0};
 }
 
 Outcome<> TrainWorker::meet(const SumUp& sum_up, const Wait& wait) {
@@ -346,16 +348,17 @@ std::optional<std::uint64_t> TrainWorker::passed() const {
 }
 
 Outcome<std::uint64_t> TrainWorker::gradients_now() {
-  auto* device = static_cast<Said*>(said_.get());
-  TRY(cuda(cudaMemsetAsync(said_, 0, sizeof(Said), stream_), "clearing"));
+  auto* device = static_cast<DeviceSums*>(sums_of_step_.get());
+  TRY(cuda(cudaMemsetAsync(sums_of_step_, 0, sizeof(DeviceSums), stream_), "clearing"));
   for (auto& layer : layers_)
     add_checksum(layer.gradients, shape_.layer_parameters() * kBytes / 8, &device->gradients,
                  stream_);
   TRY(launched("checksum of gradients"));
-  Said said{};
-  TRY(cuda(cudaMemcpyAsync(&said, said_, sizeof said, cudaMemcpyDefault, stream_), "reading"));
+  DeviceSums sums{};
+  TRY(cuda(cudaMemcpyAsync(&sums, sums_of_step_, sizeof sums, cudaMemcpyDefault, stream_),
+           "reading"));
   TRY(cuda(cudaStreamSynchronize(stream_), "checksum of gradients"));
-  return said.gradients;
+  return sums.gradients;
 }
 
 Outcome<> TrainWorker::plant(PlantKind kind, std::uint64_t random) {

@@ -38,7 +38,7 @@ class TrainWorker {
   /// The same weights on every GPU, and the same again for the same seed.
   Outcome<> begin(std::uint64_t seed);
   /// A whole step, waited for. `number` counts from 1.
-  Outcome<StepSaid> step(std::uint64_t seed, int number, const SumUp& sum_up, const Wait& wait);
+  Outcome<StepResult> step(std::uint64_t seed, int number, const SumUp& sum_up, const Wait& wait);
   /// Until all GPUs are here.
   Outcome<> meet(const SumUp& sum_up, const Wait& wait);
   /// Of the layers of the present step, how many this GPU would add up: for each of them all GPUs
@@ -78,7 +78,7 @@ class TrainWorker {
   std::vector<Layer> layers_;
   std::unique_ptr<std::atomic<std::size_t>> queued_ =  // layers whose `reached` is, in this step
       std::make_unique<std::atomic<std::size_t>>(0);
-  Memory x_, y_, inverse_, target_, dx_, dy_, dwide_, dp_, of_token_, said_;
+  Memory x_, y_, inverse_, target_, dx_, dy_, dwide_, dp_, of_token_, sums_of_step_;
 };
 
 }  // namespace cupel::burn

@@ -93,34 +93,34 @@ class TrainRank {
     }
     scope_.doing("training step", ++steps_done_);
     const auto begun = std::chrono::steady_clock::now();
-    TRY(const auto said, worker.step(all_.seed, number, sum_up(), waits()));
+    TRY(const auto result, worker.step(all_.seed, number, sum_up(), waits()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     if (all_.between_steps.is_cancelled())
       return done();  // sums that were aborted are no fault of this GPU
     if (rank_ == 0 && steps_done_ > kWarm) all_.seconds.add(took.count());
-    if (steps_done_ > kWarm && own_.size() < kMostOwn) own_.push_back(said.own_seconds);
+    if (steps_done_ > kWarm && own_.size() < kMostOwn) own_.push_back(result.own_seconds);
     const auto key = "repeat " + std::to_string(repeat) + " step " + std::to_string(number);
-    compare(key + " gradients", said.gradients);
-    compare(key + " summed gradients", said.summed);
-    compare(key + " loss", std::bit_cast<std::uint64_t>(said.loss));
+    compare(key + " gradients", result.gradients);
+    compare(key + " summed gradients", result.summed);
+    compare(key + " loss", std::bit_cast<std::uint64_t>(result.loss));
     const auto at = static_cast<std::size_t>(number - 1);
     if (first_.size() <= at) {
-      first_.push_back(said);
-    } else if (!said.same_as(first_[at])) {
+      first_.push_back(result);
+    } else if (!result.same_as(first_[at])) {
       ++all_.differs;
       wrong(device_.part(),
-            key + ": loss " + std::to_string(said.loss) + ", in the first repeat " +
+            key + ": loss " + std::to_string(result.loss) + ", in the first repeat " +
                 std::to_string(first_[at].loss) +
-                (said.gradients == first_[at].gradients ? "; its own gradients are the same"
-                                                        : "; its own gradients differ"));
+                (result.gradients == first_[at].gradients ? "; its own gradients are the same"
+                                                          : "; its own gradients differ"));
     }
-    if (!std::isfinite(said.loss) && repeat == 1)
+    if (!std::isfinite(result.loss) && repeat == 1)
       return Failure{.code = "cuda", .message = key + ": the loss is no number"};
     return done();
   }
 
-  void compare(const std::string& key, std::uint64_t said) {
-    for (const auto& odd : all_.cross_check.tell(key, steps_done_, device_.part(), said)) {
+  void compare(const std::string& key, std::uint64_t result) {
+    for (const auto& odd : all_.cross_check.tell(key, steps_done_, device_.part(), result)) {
       ++all_.differs;
       wrong(odd.part, odd.detail);
     }
@@ -208,7 +208,7 @@ class TrainRank {
   const Device& device_;
   WatchdogScope& scope_;
   std::uint64_t steps_done_ = 0;
-  std::vector<StepSaid> first_;  // what each step of the first repeat came to
+  std::vector<StepResult> first_;  // what each step of the first repeat came to
   static constexpr std::size_t kMostOwn = 100'000;
   std::vector<double> own_;  // seconds of the steps' own work
 };

@@ -1,6 +1,6 @@
 #pragma once
 // Figures that grow from round to round: samples by name, part and labels, from many threads. What
-// was measured is told at once, and again with each round; the last line of a figure counts.
+// was measured is reported at once, and again with each round; the last line of a figure counts.
 #include <map>
 #include <mutex>
 #include <string>

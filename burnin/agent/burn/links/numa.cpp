@@ -184,20 +184,20 @@ std::optional<int> stay_near(std::string_view pci, const Numa& numa) {
 
 Outcome<NodeMemory> NodeMemory::on(std::optional<int> node, std::size_t bytes) {
   const auto place = node ? " on NUMA node " + std::to_string(*node) : std::string{};
-  const auto wanted = std::to_string(bytes >> 20) + " MiB of host memory" + place;
+  const auto requested = std::to_string(bytes >> 20) + " MiB of host memory" + place;
   if (node && (*node < 0 || *node >= kMostNodes))
-    return Failure{"memory", wanted + ": nodes are counted from 0 to 1023"};
+    return Failure{"memory", requested + ": nodes are counted from 0 to 1023"};
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return Failure{"memory", wanted + ": " + why()};
+  if (at == MAP_FAILED) return Failure{"memory", requested + ": " + why()};
   NodeMemory memory{{static_cast<std::byte*>(at), bytes}};
   if (node && prefer(memory.bytes_, *node) != 0)
-    return Failure{"memory", wanted + ": mbind: " + why()};
+    return Failure{"memory", requested + ": mbind: " + why()};
   std::memset(at, 0, bytes);
   if (!node) return memory;
   const auto elsewhere = strays(memory.bytes_, *node);
-  if (!elsewhere) return Failure{"memory", wanted + ": move_pages: " + why()};
+  if (!elsewhere) return Failure{"memory", requested + ": move_pages: " + why()};
   if (*elsewhere > 0)
-    return Failure{"memory", wanted + ": the kernel put " + std::to_string(*elsewhere) +
+    return Failure{"memory", requested + ": the kernel put " + std::to_string(*elsewhere) +
                                  " pages elsewhere; free memory there, or ask for less by --mib"};
   return memory;
 }

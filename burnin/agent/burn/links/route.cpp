@@ -180,7 +180,7 @@ std::string objection_to(const Taken& taken, const Route& route) {
   const int over_hcas = channels_by(taken, "NET/IB");
   const int otherwise =
       channels_by(taken, "P2P") + channels_by(taken, "SHM") + channels_by(taken, "NET/Socket");
-  if (over_hcas == 0) return "NCCL told of no channel over an HCA";
+  if (over_hcas == 0) return "NCCL reported no channel over an HCA";
   if (otherwise > 0)
     return "NCCL took " + std::to_string(otherwise) + " channels by another way than the HCAs";
   return {};

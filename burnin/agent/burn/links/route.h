@@ -44,7 +44,7 @@ std::string json_of(const Variables& variables);
 
 /// What NCCL says that it did.
 struct Taken {
-  bool nvls = false;  // multicast is available on every GPU that told
+  bool nvls = false;  // multicast is available on every GPU that reported
   bool nvls_reported = false;
   std::string network{};  // "IB", "Socket"
   std::map<std::string, int>

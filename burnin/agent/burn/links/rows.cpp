@@ -36,11 +36,11 @@ std::vector<Scalar> checked_scalars(const Shape& shape) {
   return {Scalar::kFloat32, Scalar::kInt32, Scalar::kBfloat16};
 }
 
-std::uint64_t largest_fitting(std::uint64_t wanted, std::uint64_t free) {
+std::uint64_t largest_fitting(std::uint64_t requested, std::uint64_t free) {
   constexpr std::uint64_t kNccl = std::uint64_t{3} << 30;  // its channels' buffers, with room
   if (free <= kNccl) return 0;
   const auto each = (free - kNccl) / 2;
-  return wanted <= each ? wanted : std::bit_floor(each);
+  return requested <= each ? requested : std::bit_floor(each);
 }
 
 }  // namespace cupel::burn

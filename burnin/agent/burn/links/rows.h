@@ -29,8 +29,8 @@ std::vector<Row> plan_rows(std::span<const Operation> operations, int ranks,
 /// it is timed with where the messages are huge.
 std::vector<Scalar> checked_scalars(const Shape& shape);
 
-/// The largest size of the ladder, at most `wanted`, of which two buffers fit into `free` bytes
+/// The largest size of the ladder, at most `requested`, of which two buffers fit into `free` bytes
 /// beside what NCCL takes for itself; 0: none does.
-std::uint64_t largest_fitting(std::uint64_t wanted, std::uint64_t free);
+std::uint64_t largest_fitting(std::uint64_t requested, std::uint64_t free);
 
 }  // namespace cupel::burn

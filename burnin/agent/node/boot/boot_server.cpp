@@ -49,7 +49,7 @@ void pause_for(std::chrono::milliseconds time) {
 
 Outcome<Reply> BootServer::once(const Argv& argv, std::string_view body) const {
   const auto ended = settings_.run(argv, body, kAnswerLimit + std::chrono::seconds{10});
-  if (ended.status != 0) return Failure{Cause::kServer, what_it_said({"curl"}, ended)};
+  if (ended.status != 0) return Failure{Cause::kServer, failure_text({"curl"}, ended)};
   // The status stands on the last line, which -w put there.
   const auto line = ended.out.rfind('\n');
   if (line == ended.out.npos) return Failure{Cause::kServer, "curl: no status"};

@@ -15,7 +15,7 @@ bool fits(const Disk& disk, const DiskHint& hint) {
          disk.size >= hint.size_min.value_or(0) && disk.size <= hint.size_max.value_or(UINT64_MAX);
 }
 
-std::string wanted(const DiskHint& hint) {
+std::string hint_text(const DiskHint& hint) {
   std::string text;
   const auto add = [&](std::string_view name, const std::string& value) {
     if (value.empty()) return;
@@ -92,12 +92,12 @@ Outcome<Disk> choose_disk(const std::vector<Disk>& disks, const DiskHint& hint,
   std::ranges::copy_if(disks, std::back_inserter(found),
                        [&](const Disk& disk) { return fits(disk, hint); });
   if (found.empty())
-    return Failure{Cause::kDiskMissing, "no disk is " + wanted(hint) +
+    return Failure{Cause::kDiskMissing, "no disk is " + hint_text(hint) +
                                             ". This machine has: " + list(disks) +
                                             ". Correct the disk in the playbook or the inventory"};
   if (found.size() > 1)
     return Failure{Cause::kDiskAmbiguous, std::to_string(found.size()) + " disks are " +
-                                              wanted(hint) + ": " + list(found) +
+                                              hint_text(hint) + ": " + list(found) +
                                               ". Name one by its serial number"};
   TRY(must_be_free(found.front(), wipe));
   TRY(must_count_as_images(found.front()));

@@ -68,11 +68,12 @@ class Nvram {
     const auto ended = run_(argv, {}, kToolLimit);
     if (ended.status == 0) return ended.out;
     const bool full = ended.err.find("No space left") != std::string::npos;
-    const auto said = what_it_said(argv, ended);
+    const auto message = failure_text(argv, ended);
     if (full)
-      return Failure{Cause::kNvramFull,
-                     said + ". The firmware's NVRAM is full: remove old boot entries or reset it"};
-    return Failure{Cause::kBootOrder, said};
+      return Failure{
+          Cause::kNvramFull,
+          message + ". The firmware's NVRAM is full: remove old boot entries or reset it"};
+    return Failure{Cause::kBootOrder, message};
   }
   const RunTool& run_;
 };
@@ -127,15 +128,15 @@ std::vector<std::string> gone(const std::vector<EfiEntry>& candidates, const Efi
   return names;
 }
 
-std::vector<std::string> wanted_order(const EfiBoot& now, const std::string& own,
-                                      const BootEntry& wish) {
+std::vector<std::string> expected_order(const EfiBoot& now, const std::string& own,
+                                        const BootEntry& request) {
   std::vector<std::string> network, others;
   for (const auto& number : now.order) {
     if (number == own) continue;
     const auto entry = std::ranges::find(now.entries, number, &EfiEntry::number);
     const bool is_network = entry != now.entries.end() && entry->network;
-    if (is_network && wish.network_drop) continue;
-    (is_network && wish.network_first ? network : others).push_back(number);
+    if (is_network && request.network_drop) continue;
+    (is_network && request.network_first ? network : others).push_back(number);
   }
   network.push_back(own);
   network.insert(network.end(), others.begin(), others.end());
@@ -143,17 +144,17 @@ std::vector<std::string> wanted_order(const EfiBoot& now, const std::string& own
 }
 
 Outcome<EfiEntry> make_entry(const Nvram& nvram, const EfiBoot& before, const std::string& disk,
-                             int partition, const BootEntry& wish) {
+                             int partition, const BootEntry& entry) {
   for (const auto& each : before.entries)
-    if (each.label == wish.label) {
+    if (each.label == entry.label) {
       TRY(nvram.change({"-b", each.number, "-B"}));
     }
   TRY(nvram.change(
-      {"-c", "-d", disk, "-p", std::to_string(partition), "-L", wish.label, "-l", wish.efi}));
+      {"-c", "-d", disk, "-p", std::to_string(partition), "-L", entry.label, "-l", entry.efi}));
   TRY(const auto after, nvram.read());
-  const auto made = std::ranges::find(after.entries, wish.label, &EfiEntry::label);
+  const auto made = std::ranges::find(after.entries, entry.label, &EfiEntry::label);
   if (made == after.entries.end() || !made->active)
-    return Failure{Cause::kBootOrder, "the firmware does not keep the boot entry \"" + wish.label +
+    return Failure{Cause::kBootOrder, "the firmware does not keep the boot entry \"" + entry.label +
                                           "\": it is gone when it is read back"};
   return *made;
 }
@@ -200,15 +201,15 @@ Outcome<EnteredOs> enter_os(const Tree& tree, const std::string& disk, const Boo
   for (const auto& each : before.entries)
     if (each.label == entry.label) old.push_back(each);
   TRY(const auto now, nvram.read());
-  const auto wanted = wanted_order(now, own.number, entry);
-  if (wanted != now.order) {
-    TRY(nvram.change({"-o", joined(wanted)}));
+  const auto expected = expected_order(now, own.number, entry);
+  if (expected != now.order) {
+    TRY(nvram.change({"-o", joined(expected)}));
   }
   TRY(const auto kept, nvram.read());
-  if (kept.order != wanted)
+  if (kept.order != expected)
     return Failure{Cause::kBootOrder, "the firmware keeps the boot order " + joined(kept.order) +
-                                          ", not " + joined(wanted)};
-  return EnteredOs{"Boot" + own.number, wanted, gone(old, kept, own.number)};
+                                          ", not " + joined(expected)};
+  return EnteredOs{"Boot" + own.number, expected, gone(old, kept, own.number)};
 }
 
 }  // namespace cupel::agent::boot

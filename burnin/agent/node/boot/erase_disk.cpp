@@ -13,12 +13,12 @@ constexpr std::chrono::hours kEraseLimit{24};
 Outcome<std::string> erase_tool(const RunTool& run, const Argv& argv) {
   const auto ended = run(argv, {}, kEraseLimit);
   if (ended.status == 0) return ended.out;
-  return Failure{Cause::kErase, what_it_said(argv, ended)};
+  return Failure{Cause::kErase, failure_text(argv, ended)};
 }
 
 Outcome<void> format_nvme(const std::string& path, const RunTool& run) {
-  TRY(const auto said, erase_tool(run, {"nvme", "format", path, "--ses=1", "--force"}));
-  (void)said;
+  TRY(const auto formatted, erase_tool(run, {"nvme", "format", path, "--ses=1", "--force"}));
+  (void)formatted;
   return {};
 }
 

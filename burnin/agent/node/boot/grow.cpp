@@ -20,7 +20,7 @@ Outcome<void> must_run(const RunTool& run, const Argv& argv, std::string_view in
                        int highest = 0) {
   const auto ended = run(argv, input, kGrowLimit);
   if (ended.status >= 0 && ended.status <= highest) return {};
-  return Failure{Cause::kGrow, what_it_said(argv, ended)};
+  return Failure{Cause::kGrow, failure_text(argv, ended)};
 }
 
 Outcome<void> grow_file_system(const TableEntry& entry, const std::string& file_system,

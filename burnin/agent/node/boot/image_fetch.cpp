@@ -53,13 +53,13 @@ Outcome<void> ImageFetch::connect() {
 Outcome<void> ImageFetch::disconnected() {
   const auto ended = curl_->finish();
   curl_.reset();
-  const auto said = what_it_said({"curl"}, ended);
+  const auto message = failure_text({"curl"}, ended);
   if (ended.status == kNoRanges || ended.status == kUntrusted || ended.status == 127)
-    return Failure{Cause::kServer, "the image: " + said};
+    return Failure{Cause::kServer, "the image: " + message};
   if (Clock::now() - last_ > patience_)
     return Failure{Cause::kCut, "the image stopped after " + std::to_string(received_) + " of " +
                                     std::to_string(size_) + " bytes, and nothing came for " +
-                                    std::to_string(patience_.count()) + " s: " + said};
+                                    std::to_string(patience_.count()) + " s: " + message};
   pause_(back_off(failures_++));
   return {};
 }

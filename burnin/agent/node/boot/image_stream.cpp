@@ -18,9 +18,10 @@ constexpr std::size_t kStep = 1u << 18;
 constexpr int kPipeSize = 1 << 20;
 
 /// zstd's own words for an end that came early.
-bool ended_early(std::string_view said) {
-  return said.find("premature") != said.npos || said.find("unexpected end") != said.npos ||
-         said.find("Read error (39)") != said.npos;
+bool ended_early(std::string_view message) {
+  return message.find("premature") != message.npos ||
+         message.find("unexpected end") != message.npos ||
+         message.find("Read error (39)") != message.npos;
 }
 
 }  // namespace
@@ -90,11 +91,11 @@ Outcome<std::string> ImageStream::judge(const ImageOrder& order) {
   }
   if (zstd.status == 0 || dropped_) return hash;
   const bool memory = zstd.err.find("memory") != std::string::npos;
-  const auto said = what_it_said({"zstd"}, zstd);
+  const auto message = failure_text({"zstd"}, zstd);
   return Failure{ended_early(zstd.err) ? Cause::kCut
                  : memory              ? Cause::kOutOfMemory
                                        : Cause::kFailed,
-                 said};
+                 message};
 }
 
 }  // namespace cupel::agent::boot

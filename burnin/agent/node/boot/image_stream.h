@@ -22,7 +22,7 @@ class ImageStream {
 
   /// The next bytes of the content; 0 at its end, whatever the reason is.
   std::size_t read(std::span<char> into);
-  /// No more of the content is wanted; the stream is still hashed to its end.
+  /// No more of the content is requested; the stream is still hashed to its end.
   void drop_content();
   std::uint64_t received() const { return received_; }
 

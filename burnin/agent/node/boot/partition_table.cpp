@@ -55,7 +55,7 @@ Outcome<PartitionTable> read_partition_table(const std::string& disk, const RunT
   const Argv argv{"sfdisk", "-J", disk};
   const auto reported = run(argv, {}, kToolLimit);
   if (reported.status != 0)
-    return Failure{Cause::kGrow, disk + ": " + what_it_said(argv, reported)};
+    return Failure{Cause::kGrow, disk + ": " + failure_text(argv, reported)};
   const auto parsed = JsonValue::parse(reported.out);
   const auto* table = parsed ? parsed->find("partitiontable") : nullptr;
   if (table == nullptr) return Failure{Cause::kGrow, disk + ": sfdisk reports no partition table"};

@@ -6,15 +6,15 @@ namespace cupel::agent::boot {
 
 Progress paced(Progress progress) {
   using Clock = std::chrono::steady_clock;
-  return
-      [progress = std::move(progress), last = Clock::time_point{}, said = std::optional<Phase>{}](
-          Phase phase, std::uint64_t bytes, std::uint64_t of) mutable {
-        const auto now = Clock::now();
-        if (said == phase && now - last < std::chrono::seconds{1}) return;
-        said = phase;
-        last = now;
-        progress(phase, bytes, of);
-      };
+  return [progress = std::move(progress), last = Clock::time_point{},
+          last_phase = std::optional<Phase>{}](Phase phase, std::uint64_t bytes,
+                                               std::uint64_t of) mutable {
+    const auto now = Clock::now();
+    if (last_phase == phase && now - last < std::chrono::seconds{1}) return;
+    last_phase = phase;
+    last = now;
+    progress(phase, bytes, of);
+  };
 }
 
 JsonLine progress_line(Phase phase, std::uint64_t bytes, std::uint64_t of) {

@@ -79,10 +79,10 @@ class BootRun {
     }
     const auto parsed = JsonValue::parse(reply.body);
     const auto* words = parsed ? parsed->find("refused") : nullptr;
-    const bool said = words != nullptr && words->text() != nullptr;
+    const bool reported = words != nullptr && words->text() != nullptr;
     return Failure{Cause::kRefused,
                    "the boot server refuses this machine: " +
-                       (said ? *words->text() : "HTTP " + std::to_string(reply.status))};
+                       (reported ? *words->text() : "HTTP " + std::to_string(reply.status))};
   }
 
   /// Once more after a second hello, where the boot server has none of this boot: a controller that
@@ -229,7 +229,7 @@ class BootRun {
     line.end().object("seconds");
     for (const auto& [phase, seconds] : seconds_) line.add(phase, seconds);
     line.end();
-    // The OS is whole: it starts even where nobody can be told.
+    // The OS is whole: it starts even where nobody can be informed.
     const auto reported = greeted([&] { return server_->post("done", line.object_text()); });
     say(reported ? "done, restarting" : "done, but the boot server is away: restarting");
     return {};

@@ -125,12 +125,12 @@ Finished run_tool(const Argv& argv, std::string_view input, std::chrono::seconds
   return finished;
 }
 
-std::string what_it_said(const Argv& argv, const Finished& finished) {
+std::string failure_text(const Argv& argv, const Finished& finished) {
   if (finished.status == 127) return argv.front() + ": the RAM system has no such program";
-  const auto& said = trimmed(finished.err).empty() ? finished.out : finished.err;
+  const auto& stream = trimmed(finished.err).empty() ? finished.out : finished.err;
   // What curl adds to whatever is wrong with a certificate is longer than what is kept here.
   constexpr std::string_view kAddedByCurl = "\nMore details here:";
-  const auto all = trimmed(said);
+  const auto all = trimmed(stream);
   auto words = all.substr(0, all.find(kAddedByCurl));
   if (words.size() > 300) words = words.substr(words.size() - 300);
   return argv.front() + ": exit status " + std::to_string(finished.status) + ": " +

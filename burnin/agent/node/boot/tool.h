@@ -33,7 +33,7 @@ using RunTool =
     std::function<Finished(const Argv& argv, std::string_view input, std::chrono::seconds limit)>;
 
 /// "sfdisk: exit status 1: <its last words>"
-std::string what_it_said(const Argv& argv, const Finished& finished);
+std::string failure_text(const Argv& argv, const Finished& finished);
 
 /// A child that streams. Ended, and waited for, when this goes.
 class RunningTool {

@@ -63,7 +63,7 @@ Result<NodeSeen> seen_in(std::string_view text) {
   return seen;
 }
 
-/// Of the job that begins or ends, as Slurm's prolog and epilog are told: "0,3".
+/// Of the job that begins or ends, as Slurm's prolog and epilog receive it: "0,3".
 std::vector<unsigned> gpus_of_job(std::string_view phase) {
   std::vector<unsigned> gpus;
   const char* reported = std::getenv("SLURM_JOB_GPUS");

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kMostExpected = 256;  // ports, mounts, file systems
 
-Error wrong(std::string_view key, std::string_view wanted) {
-  return Error{Code::kMalformed, std::string{key} + ": expected " + std::string{wanted}};
+Error wrong(std::string_view key, std::string_view expected) {
+  return Error{Code::kMalformed, std::string{key} + ": expected " + std::string{expected}};
 }
 
 struct NumberKey {

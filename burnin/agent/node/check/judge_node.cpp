@@ -63,10 +63,10 @@ void judge_gpu_count(const Expectations& expected, const JsonValue& facts, Compl
   const auto on_pci = gpus_on_pci(facts);
   const bool asked = expected.gpus ? *expected.gpus > 0 : !on_pci.empty();
   if (!asked) return;
-  const auto wanted = expected.gpus.value_or(static_cast<double>(on_pci.size()));
-  if (static_cast<double>(gpus.size()) >= wanted) return;
+  const auto requested = expected.gpus.value_or(static_cast<double>(on_pci.size()));
+  if (static_cast<double>(gpus.size()) >= requested) return;
   if (gpus.empty()) {
-    bad.push_back({"", "the NVIDIA driver answers for none of " + plain(wanted, 0) + " GPUs"});
+    bad.push_back({"", "the NVIDIA driver answers for none of " + plain(requested, 0) + " GPUs"});
     return;
   }
   std::string lost;
@@ -75,7 +75,7 @@ void judge_gpu_count(const Expectations& expected, const JsonValue& facts, Compl
         gpus, [&](const JsonValue& gpu) { return text_of(gpu, "pci") == address; });
     if (!there) lost += (lost.empty() ? ", the driver has lost " : " ") + address;
   }
-  bad.push_back({"", plain(static_cast<double>(gpus.size()), 0) + " of " + plain(wanted, 0) +
+  bad.push_back({"", plain(static_cast<double>(gpus.size()), 0) + " of " + plain(requested, 0) +
                          " GPUs answer" + lost});
 }
 
@@ -175,14 +175,14 @@ void judge_port(const Expectations& expected, const std::string& device, const J
   const auto name = device + "/" + plain(number_of(port, "port").value_or(0), 0);
   const auto state = text_of(port, "state");
   const auto gbits = number_of(port, "gbits");
-  const auto wanted = std::ranges::find(expected.ports, device, &ExpectedPort::name);
-  if (wanted != expected.ports.end()) {
+  const auto requested = std::ranges::find(expected.ports, device, &ExpectedPort::name);
+  if (requested != expected.ports.end()) {
     if (state != "ACTIVE")
       bad.push_back({name, "the port is " + (state.empty() ? std::string{"not reported"} : state) +
                                ", expected ACTIVE"});
-    else if (!gbits || *gbits < wanted->gbits)
+    else if (!gbits || *gbits < requested->gbits)
       bad.push_back({name, (gbits ? plain(*gbits, 0) : std::string{"no"}) + " Gb/s, expected " +
-                               plain(wanted->gbits, 0)});
+                               plain(requested->gbits, 0)});
   } else if (text_of(port, "phys_state") == "LinkUp" && state == "INIT") {
     bad.push_back({name, "the link is up and no subnet manager has made it active"});
   }

@@ -97,8 +97,8 @@ Result<std::string> run_command(const std::vector<std::string>& words, Point dea
   if (child < 0) return Error{Code::kFailed, std::string{"fork: "} + std::strerror(errno)};
   if (child == 0) become(words, pipe.write.number());
   pipe.write.close();
-  std::string said;
-  const bool ended = read_to_end(pipe.read.number(), kMostCommandOutput, deadline, said);
+  std::string output;
+  const bool ended = read_to_end(pipe.read.number(), kMostCommandOutput, deadline, output);
   const auto status = ended ? reap(child, deadline) : std::nullopt;
   if (!status) {
     kill_and_reap(child);
@@ -107,8 +107,8 @@ Result<std::string> run_command(const std::vector<std::string>& words, Point dea
   if (WIFEXITED(*status) && WEXITSTATUS(*status) == kNoProgram)
     return Error{Code::kNotFound, words.front() + ": there is no such program here"};
   if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
-    return Error{Code::kFailed, words.front() + ": " + shortened(printable(trimmed(said)), 200)};
-  return said;
+    return Error{Code::kFailed, words.front() + ": " + shortened(printable(trimmed(output)), 200)};
+  return output;
 }
 
 Result<std::string> run_apart(std::string (*read)(const void*), const void* with, Point deadline) {
@@ -120,8 +120,8 @@ Result<std::string> run_apart(std::string (*read)(const void*), const void* with
     ::_exit(written ? 0 : 1);
   }
   pipe.write.close();
-  std::string said;
-  const bool ended = read_to_end(pipe.read.number(), kMostApart, deadline, said);
+  std::string output;
+  const bool ended = read_to_end(pipe.read.number(), kMostApart, deadline, output);
   const auto status = ended ? reap(child, deadline) : std::nullopt;
   if (!status) {
     kill_and_reap(child);
@@ -129,7 +129,7 @@ Result<std::string> run_apart(std::string (*read)(const void*), const void* with
   }
   if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
     return Error{Code::kFailed, "reading the node: the process that read it died"};
-  return said;
+  return output;
 }
 
 }  // namespace cupel::agent

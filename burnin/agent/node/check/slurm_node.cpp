@@ -39,7 +39,7 @@ std::string_view reason_in(std::string_view line) {
 
 Result<SlurmState> parse_slurm_state(std::string_view line) {
   const auto text = " " + std::string{trimmed(line)};
-  if (text.contains('\n')) return Error{Code::kMalformed, "scontrol told of several nodes"};
+  if (text.contains('\n')) return Error{Code::kMalformed, "scontrol listed several nodes"};
   SlurmState state;
   state.name = word_after(text, " NodeName=");
   const auto words = word_after(text, " State=");
@@ -102,7 +102,7 @@ Result<std::string> settle_in_slurm(const std::string& name,
   TRY(const auto line, run_command({"scontrol", "--oneliner", "show", "node", name}, deadline));
   TRY(const auto state, parse_slurm_state(line));
   if (state.name != name)
-    return Error{Code::kMalformed, "scontrol was asked for " + name + " and told of " +
+    return Error{Code::kMalformed, "scontrol was asked for " + name + " and listed " +
                                        shortened(printable(state.name), 80)};
   switch (act_for(state, complaints.empty(), may_resume)) {
     case SlurmAct::drain: {

@@ -17,7 +17,7 @@ struct Dimm {
 inline constexpr std::size_t kMostDimms = 1024;
 
 /// Of a whole table. What is cut short ends it; a field that a structure is too short for is not
-/// told. Pure.
+/// reported. Pure.
 std::vector<Dimm> parse_dimms(std::string_view table);
 
 }  // namespace cupel::agent

@@ -232,7 +232,7 @@ void add_edac(const Tree& tree, Report& report) {
     report.add("uncorrected", tree.number(folder + "/ue_count"));
     report.add("corrected", tree.number(folder + "/ce_count"));
     if (!tree.number(folder + "/ue_count"))
-      report.unknown("memory errors of " + name, folder, "its ue_count is not told");
+      report.unknown("memory errors of " + name, folder, "its ue_count is not reported");
     report.line.array("dimms");
     for (const auto& dimm : tree.names(folder)) {
       if (!is_numbered(dimm, "dimm") && !is_numbered(dimm, "rank")) continue;

@@ -49,7 +49,7 @@ void add_port(const Tree& tree, const std::string& device, const std::string& po
     report.add(counter, tree.number(folder + "/hw_counters/" + counter));
   report.line.end();
   if (!state || !physical || !rate)
-    report.unknown("link of " + device + "/" + port, folder, "not told in full");
+    report.unknown("link of " + device + "/" + port, folder, "incomplete");
 }
 
 /// Who made the card, and its serial number: all ports of a card have one. Only root can read it.

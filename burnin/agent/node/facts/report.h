@@ -1,6 +1,6 @@
 #pragma once
 // The one document that `facts` prints, while it is written. What could not be read is left out of
-// its place and told at the end, with where it was looked for and why it is not there.
+// its place and reported at the end, with where it was looked for and why it is not there.
 #include <optional>
 #include <string>
 #include <string_view>

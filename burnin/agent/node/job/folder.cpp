@@ -35,11 +35,11 @@ std::uint64_t size_of(const std::string& path) {
 bool holds_lock(const std::string& path, pid_t keeper) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
   if (!file) return false;
-  struct flock wanted{};
-  wanted.l_type = F_RDLCK;
-  wanted.l_whence = SEEK_SET;
-  if (::fcntl(file.number(), F_GETLK, &wanted) != 0 || wanted.l_type == F_UNLCK) return false;
-  return wanted.l_pid == keeper || wanted.l_pid == 0;  // 0: of another process namespace
+  struct flock lock{};
+  lock.l_type = F_RDLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(file.number(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return false;
+  return lock.l_pid == keeper || lock.l_pid == 0;  // 0: of another process namespace
 }
 
 bool keeper_lives(const std::string& folder, pid_t keeper) {
@@ -51,8 +51,8 @@ bool keeper_lives(const std::string& folder, pid_t keeper) {
 
 Phase phase_of(const std::string& folder, pid_t keeper, std::optional<int>& status) {
   const auto ended = [&] {
-    const auto said = read_word(folder + "/exit");
-    status = said ? number<int>(*said) : std::nullopt;
+    const auto exit_word = read_word(folder + "/exit");
+    status = exit_word ? number<int>(*exit_word) : std::nullopt;
     return status.has_value();
   };
   if (!exists(folder + "/started")) return Phase::unknown;

@@ -16,7 +16,7 @@
 //   over/       made when the limit was reached; full/ when the spool was
 //   stopped/    made before it is ended by stop: whatever it leaves is no result then
 //   exit        the exit status; made last, whole, and on the disk
-//   word        what the controller last told the job; its stage looks for it
+//   word        what the controller last reported the job; its stage looks for it
 #include <sys/types.h>
 
 #include <chrono>

@@ -31,13 +31,13 @@ void Spool::take() {
       source_.close();
       return;
     }
-    const std::string_view said{piece, static_cast<std::size_t>(got)};
-    const auto kept = said.substr(0, std::min<std::uint64_t>(said.size(), room_));
+    const std::string_view output{piece, static_cast<std::size_t>(got)};
+    const auto kept = output.substr(0, std::min<std::uint64_t>(output.size(), room_));
     room_ -= kept.size();
     if (!write_all(file_.number(), kept)) {
       full_ = true;
       why_ = std::string{"its output cannot be written: "} + std::strerror(errno);
-    } else if (kept.size() < said.size()) {
+    } else if (kept.size() < output.size()) {
       full_ = true;
       why_ = "it wrote more than its spool may hold";
     }

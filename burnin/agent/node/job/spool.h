@@ -27,7 +27,7 @@ class Spool {
   void remark(std::string_view words);
 
   /// The limit was reached, or the disk was full; nothing is taken any more, so nothing is lost of
-  /// what was said before.
+  /// what was reported before.
   bool full() const { return full_; }
   std::string_view why_full() const { return why_; }
 

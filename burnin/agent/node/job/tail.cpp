@@ -34,7 +34,7 @@ constexpr milliseconds kToStart{2000};  // a job without a keeper after that has
 constexpr milliseconds kGather{200};    // a job that talks all the time is not read line by line
 constexpr milliseconds kToKill{5000};
 
-struct Wanted {
+struct TailRequest {
   std::string folder;
   std::uint64_t out_from = 0;
   std::uint64_t err_from = 0;
@@ -42,43 +42,43 @@ struct Wanted {
   milliseconds wait{};
 };
 
-Result<Wanted> wanted_of(Arguments arguments) {
+Result<TailRequest> tail_request_of(Arguments arguments) {
   TRY(const auto options, Options::read(kTailChoices, arguments));
-  Wanted wanted;
-  TRY(wanted.folder, job_folder(options.text("--folder")));
-  wanted.out_from = options.count("--from");
-  wanted.err_from = options.count("--errors-from");
-  wanted.most = options.count("--most");
-  wanted.wait = std::chrono::seconds{options.count("--wait")};
-  return wanted;
+  TailRequest requested;
+  TRY(requested.folder, job_folder(options.text("--folder")));
+  requested.out_from = options.count("--from");
+  requested.err_from = options.count("--errors-from");
+  requested.most = options.count("--most");
+  requested.wait = std::chrono::seconds{options.count("--wait")};
+  return requested;
 }
 
-bool has_news(const Look& seen, const Wanted& wanted) {
+bool has_news(const Look& seen, const TailRequest& requested) {
   const bool at_work = seen.phase == Phase::running || seen.phase == Phase::starting;
-  return !at_work || seen.out_size > wanted.out_from || seen.err_size > wanted.err_from;
+  return !at_work || seen.out_size > requested.out_from || seen.err_size > requested.err_from;
 }
 
 /// Nothing where nobody waits for the answer any more.
-std::optional<Look> wait_for_news(const Wanted& wanted) {
-  FolderWatch watch{wanted.folder};
+std::optional<Look> wait_for_news(const TailRequest& requested) {
+  FolderWatch watch{requested.folder};
   const auto begun = since_boot();
-  auto seen = look(wanted.folder);
+  auto seen = look(requested.folder);
   bool waited = false;
-  while (!has_news(seen, wanted)) {
+  while (!has_news(seen, requested)) {
     const bool starting = seen.phase == Phase::starting;
-    const auto until = begun + (starting ? std::max(kToStart, wanted.wait) : wanted.wait);
+    const auto until = begun + (starting ? std::max(kToStart, requested.wait) : requested.wait);
     const auto left = std::chrono::ceil<milliseconds>(until - since_boot());
     if (left <= milliseconds{0}) break;
     if (!watch.wait(seen.keeper, starting ? std::min(left, kToStart) : left)) return std::nullopt;
-    seen = look(wanted.folder);
+    seen = look(requested.folder);
     waited = true;
     if (seen.phase == Phase::starting && since_boot() - begun >= kToStart) break;
   }
   if (waited && seen.phase == Phase::running) {
-    const auto until = std::min(since_boot() + kGather, begun + wanted.wait);
+    const auto until = std::min(since_boot() + kGather, begun + requested.wait);
     const auto left = std::chrono::ceil<milliseconds>(until - since_boot());
     if (!watch.wait_for_end(seen.keeper, left)) return std::nullopt;
-    seen = look(wanted.folder);
+    seen = look(requested.folder);
   }
   if (seen.phase == Phase::starting) seen.phase = Phase::lost;
   return seen;
@@ -109,26 +109,26 @@ bool send(const std::string& path, std::uint64_t from, std::uint64_t count) {
 }  // namespace
 
 int tail_job(Arguments arguments) {
-  const auto reported = wanted_of(arguments);
+  const auto reported = tail_request_of(arguments);
   if (!reported) return print_error(reported.error());
-  const auto& wanted = *reported;
-  const auto safe = check_safe(wanted.folder);
+  const auto& requested = *reported;
+  const auto safe = check_safe(requested.folder);
   if (!safe) return print_error(safe.error());
-  const auto seen = wait_for_news(wanted);
+  const auto seen = wait_for_news(requested);
   if (!seen) return kCannotWrite;
   // The guard has ended what was left already, unless it was killed as well.
   if (seen->phase == Phase::lost)
-    kill_strays(wanted.folder, read_word(wanted.folder + "/cgroup").value_or(""), kToKill);
-  const auto out = due(wanted.out_from, seen->out_size, wanted.most);
-  const auto err = due(wanted.err_from, seen->err_size, wanted.most);
+    kill_strays(requested.folder, read_word(requested.folder + "/cgroup").value_or(""), kToKill);
+  const auto out = due(requested.out_from, seen->out_size, requested.most);
+  const auto err = due(requested.err_from, seen->err_size, requested.most);
   JsonLine line{"job"};
   line.add("state", to_string(seen->phase)).add("exit", seen->exit_status);
   line.add("out_size", seen->out_size).add("err_size", seen->err_size);
   line.add("out_bytes", out).add("err_bytes", err);
   line.add("over_limit", seen->over).add("over_spool", seen->full);
   if (seen->beat_age) line.add("heartbeat_age", *seen->beat_age);
-  const bool sent = print(line) && send(wanted.folder + "/out", wanted.out_from, out) &&
-                    send(wanted.folder + "/err", wanted.err_from, err);
+  const bool sent = print(line) && send(requested.folder + "/out", requested.out_from, out) &&
+                    send(requested.folder + "/err", requested.err_from, err);
   return sent ? kDone : kCannotWrite;
 }
 

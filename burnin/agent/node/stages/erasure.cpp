@@ -160,11 +160,11 @@ std::string hold(Node& node, const Erasure& erasure, Grip& grip) {
 }  // namespace
 
 std::string last_line_of(const Ran& ran) {
-  std::string said;
+  std::string last;
   for (const auto line : lines(ran.out + "\n" + ran.err))
-    if (!trimmed(line).empty()) said = trimmed(line);
+    if (!trimmed(line).empty()) last = trimmed(line);
   if (ran.late) return "it did not answer";
-  return said.empty() ? "status " + std::to_string(ran.status) : shortened(printable(said), 200);
+  return last.empty() ? "status " + std::to_string(ran.status) : shortened(printable(last), 200);
 }
 
 Technique technique_of_action(std::uint32_t action) {

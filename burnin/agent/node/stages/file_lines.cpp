@@ -13,9 +13,9 @@ void FileLines::add_with(const std::string& path, const std::vector<std::string_
   const auto all = tree_.bytes(path, most);
   if (!all) return;
   for (const auto line : lines(*all)) {
-    const bool wanted =
+    const bool needed =
         std::ranges::any_of(any_of, [&](auto word) { return line.find(word) != line.npos; });
-    if (wanted && !trimmed(line).empty()) add_line(path + ":" + std::string{line});
+    if (needed && !trimmed(line).empty()) add_line(path + ":" + std::string{line});
   }
 }
 

@@ -130,11 +130,12 @@ std::string first_line(const Ran& ran) {
 }
 
 void report_setting(const Node& node, std::string_view did, const Setting& setting,
-                    const std::string& before, const std::string& wanted, const Changed& changed) {
+                    const std::string& before, const std::string& expected,
+                    const Changed& changed) {
   JsonLine line{"setting"};
   line.add("did", did).add("key", std::string_view{setting.key});
   line.add("part", std::string_view{setting.name()}).add("before", std::string_view{before});
-  line.add("wanted", std::string_view{wanted}).add("is", std::string_view{changed.is});
+  line.add("wanted", std::string_view{expected}).add("is", std::string_view{changed.is});
   node.lines.write(line.add("why", std::string_view{changed.why}));
 }
 

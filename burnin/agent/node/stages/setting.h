@@ -55,7 +55,7 @@ Work<std::vector<std::string>> ask_all_gpus(Node& node, std::string what, std::s
 
 /// A line for the reader: `did` is "set", "held" (found as it was set, or not) or "restored".
 void report_setting(const Node& node, std::string_view did, const Setting& setting,
-                    const std::string& before, const std::string& wanted, const Changed& changed);
+                    const std::string& before, const std::string& expected, const Changed& changed);
 
 /// The first line that a tool printed, as it may stand in the record: no '|', at most 160 bytes.
 std::string first_line(const Ran& ran);

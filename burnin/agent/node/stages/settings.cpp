@@ -16,16 +16,16 @@ constexpr std::uint64_t kMostSeconds = 400 * 3600;
 Result<void> remember(const Node& node, const SettingsPlan& plan) {
   TRY(auto record, read_record(node));
   TRY(forget_undone(node, record));
-  TRY(auto earlier, read_wanted(node));
-  KeptSettings wanted;
+  TRY(auto earlier, read_expected(node));
+  KeptSettings expected;
   for (const auto& each : plan.all) {
     if (find_kept(record.before, each.setting) == nullptr)
       record.before.push_back({each.setting, each.before});
-    wanted.push_back({each.setting, each.wanted});
+    expected.push_back({each.setting, each.expected});
   }
   for (auto& each : earlier)
-    if (find_kept(wanted, each.setting) == nullptr) wanted.push_back(std::move(each));
-  TRY(write_wanted(node, wanted));
+    if (find_kept(expected, each.setting) == nullptr) expected.push_back(std::move(each));
+  TRY(write_expected(node, expected));
   node.settings.remove(std::string{settings_place::kPutBack});
   return write_record(node, record.before);
 }
@@ -44,11 +44,11 @@ Work<GaveUp> make_record(Node& node, const SettingsPlan& plan) {
 
 Work<bool> change_all(Node& node, const SettingsPlan& plan) {
   for (const auto& each : plan.all) {
-    const auto changed = co_await change_setting(node, each.setting, each.wanted);
-    report_setting(node, "set", each.setting, each.before, each.wanted, changed);
+    const auto changed = co_await change_setting(node, each.setting, each.expected);
+    report_setting(node, "set", each.setting, each.before, each.expected, changed);
   }
   for (const auto& each : plan.refused)
-    report_setting(node, "set", each.setting, each.before, each.wanted,
+    report_setting(node, "set", each.setting, each.before, each.expected,
                    {"none", "the driver has no application clocks any more: use gpu_clocks"});
   co_return true;
 }
@@ -59,12 +59,12 @@ Work<GaveUp> run_settings(Node& node, const JsonValue& order) {
   OrderReader reader{order};
   const auto seconds = reader.amount("at_most", 1, kMostSeconds);
   if (!reader.why().empty()) co_return reader.why();
-  const auto wishes = wishes_of(order);
-  if (!wishes) co_return wishes.error().what;
+  const auto requests = requests_of(order);
+  if (!requests) co_return requests.error().what;
   if (auto why = why_record_unsafe(node); !why.empty()) co_return why;
   SettingsPlan plan;
-  for (const auto& wish : *wishes) {
-    auto why = co_await plan_wish(node, wish, plan);
+  for (const auto& request : *requests) {
+    auto why = co_await plan_request(node, request, plan);
     if (!why.empty()) co_return why;
   }
   auto why = co_await make_record(node, plan);

@@ -112,7 +112,8 @@ void remove_units(const Node& node) {
   for (const auto unit : {kTimer, kService}) node.settings.remove(unit_file(unit));
 }
 
-/// Of which systemd knows: it is told that they are gone, or it would refuse others of their name.
+/// Of which systemd knows: it is informed that they are gone, or it would refuse others of their
+/// name.
 Work<bool> drop_units(Node& node) {
   if (!has_guard(node)) co_return false;
   co_await systemctl(node, "disable cupel-settings.timer");
@@ -187,9 +188,9 @@ bool has_guard(const Node& node) { return node.tree.exists(unit_file(kTimer)); }
 
 bool is_guard_due(const Node& node) {
   const auto text = node.settings.read(std::string{kUntil});
-  const auto said = text ? words(*text) : std::vector<std::string_view>{};
-  if (said.size() != 2) return true;
-  const auto begun = number<std::int64_t>(said[0]), due = number<std::int64_t>(said[1]);
+  const auto times = text ? words(*text) : std::vector<std::string_view>{};
+  if (times.size() != 2) return true;
+  const auto begun = number<std::int64_t>(times[0]), due = number<std::int64_t>(times[1]);
   const auto now = node.settings.now();
   return !begun || !due || now >= *due || now < *begun;
 }

@@ -10,24 +10,24 @@ namespace cupel::agent {
 namespace {
 
 /// A value that nobody bounded further: letters, digits and commas.
-struct WishRow {
+struct SettingRow {
   std::string_view name;
   std::string_view words{};  // those that it may be, separated by blanks; empty: numbers
   std::size_t numbers = 0;
 };
-constexpr std::array kWishes{
-    WishRow{"persistence", "on off"},
-    WishRow{"power_limit", "", 1},
-    WishRow{"gpu_clocks", "", 2},
-    WishRow{"app_clocks", "", 2},
-    WishRow{"ecc", "on off"},
-    WishRow{"mig", "on off"},
-    WishRow{"governor", "performance powersave schedutil ondemand conservative"},
-    WishRow{"numa_balancing", "0 1"},
-    WishRow{"irq_affinity", "local"}};
+constexpr std::array kKnownSettings{
+    SettingRow{"persistence", "on off"},
+    SettingRow{"power_limit", "", 1},
+    SettingRow{"gpu_clocks", "", 2},
+    SettingRow{"app_clocks", "", 2},
+    SettingRow{"ecc", "on off"},
+    SettingRow{"mig", "on off"},
+    SettingRow{"governor", "performance powersave schedutil ondemand conservative"},
+    SettingRow{"numa_balancing", "0 1"},
+    SettingRow{"irq_affinity", "local"}};
 constexpr std::uint32_t kMostNumber = 100'000;  // W and MHz
 
-bool fits(const WishRow& row, std::string_view value) {
+bool fits(const SettingRow& row, std::string_view value) {
   const auto known = words(row.words);
   if (!known.empty()) return std::ranges::find(known, value) != known.end();
   const auto parts = split(value, ',');
@@ -37,16 +37,16 @@ bool fits(const WishRow& row, std::string_view value) {
          });
 }
 
-/// Nothing where it is no wish that this stage knows.
-std::optional<SettingWish> wish_of(const JsonValue& one) {
+/// Nothing where it is no setting that this stage knows.
+std::optional<SettingRequest> setting_request_of(const JsonValue& one) {
   const auto* name = one.find("name");
   const auto* value = one.find("value");
   const bool texts =
       name != nullptr && value != nullptr && name->text() != nullptr && value->text() != nullptr;
   if (!texts) return std::nullopt;
-  const auto* row = std::ranges::find(kWishes, *name->text(), &WishRow::name);
-  if (row == kWishes.end() || !fits(*row, *value->text())) return std::nullopt;
-  return SettingWish{*name->text(), *value->text()};
+  const auto* row = std::ranges::find(kKnownSettings, *name->text(), &SettingRow::name);
+  if (row == kKnownSettings.end() || !fits(*row, *value->text())) return std::nullopt;
+  return SettingRequest{*name->text(), *value->text()};
 }
 
 /// One line of nvidia-smi, in the order in which it was asked.
@@ -89,9 +89,9 @@ std::string unreported(const GpuLine& gpu, std::string_view what) {
 }
 
 void add(SettingsPlan& plan, std::string_view key, const GpuLine& gpu, std::string before,
-         std::string wanted) {
+         std::string expected) {
   plan.all.push_back(
-      {{std::string{key}, gpu.uuid, gpu.index}, std::move(before), std::move(wanted)});
+      {{std::string{key}, gpu.uuid, gpu.index}, std::move(before), std::move(expected)});
 }
 
 /// What is absent from a number does not bound it: then the tool refuses by itself.
@@ -100,27 +100,27 @@ bool is_above(const std::string& value, const std::string& most) {
   return one && other && *one > *other;
 }
 
-GaveUp add_mode(SettingsPlan& plan, const GpuLine& gpu, const SettingWish& wish,
+GaveUp add_mode(SettingsPlan& plan, const GpuLine& gpu, const SettingRequest& request,
                 std::string_view what, const std::string& now) {
   if (!is_reported(now)) return unreported(gpu, what);
-  add(plan, "gpu." + wish.name, gpu, now, wish.value == "on" ? "Enabled" : "Disabled");
+  add(plan, "gpu." + request.name, gpu, now, request.value == "on" ? "Enabled" : "Disabled");
   return {};
 }
 
-GaveUp add_power(SettingsPlan& plan, const GpuLine& gpu, const SettingWish& wish) {
+GaveUp add_power(SettingsPlan& plan, const GpuLine& gpu, const SettingRequest& request) {
   if (!is_reported(gpu.power)) return unreported(gpu, "power limit");
-  if (is_above(gpu.least, wish.value) || is_above(wish.value, gpu.most))
-    return "gpu" + gpu.index + ": power_limit " + wish.value + " W is not between " + gpu.least +
+  if (is_above(gpu.least, request.value) || is_above(request.value, gpu.most))
+    return "gpu" + gpu.index + ": power_limit " + request.value + " W is not between " + gpu.least +
            " and " + gpu.most + " W";
-  add(plan, "gpu.power", gpu, gpu.power, wish.value + ".00");
+  add(plan, "gpu.power", gpu, gpu.power, request.value + ".00");
   return {};
 }
 
-GaveUp add_clocks(SettingsPlan& plan, const GpuLine& gpu, const SettingWish& wish) {
-  if (is_above(std::string{split(wish.value, ',').back()}, gpu.fastest))
-    return "gpu" + gpu.index + ": gpu_clocks " + wish.value + " MHz is above its most, " +
+GaveUp add_clocks(SettingsPlan& plan, const GpuLine& gpu, const SettingRequest& request) {
+  if (is_above(std::string{split(request.value, ',').back()}, gpu.fastest))
+    return "gpu" + gpu.index + ": gpu_clocks " + request.value + " MHz is above its most, " +
            gpu.fastest + " MHz";
-  add(plan, "gpu.clocks", gpu, std::string{kDefaultClocks}, wish.value);
+  add(plan, "gpu.clocks", gpu, std::string{kDefaultClocks}, request.value);
   return {};
 }
 
@@ -131,30 +131,31 @@ bool are_clocks(std::string_view text) {
 }
 
 /// A driver that has them no longer says so in words (580 and later: "deprecated").
-Work<GaveUp> add_application_clocks(Node& node, SettingsPlan& plan, GpuLine gpu, SettingWish wish) {
+Work<GaveUp> add_application_clocks(Node& node, SettingsPlan& plan, GpuLine gpu,
+                                    SettingRequest request) {
   auto now = co_await query_gpu(node, gpu.index, std::string{field_of("gpu.app_clocks")});
   if (are_clocks(now)) {
-    add(plan, "gpu.app_clocks", gpu, std::move(now), wish.value);
+    add(plan, "gpu.app_clocks", gpu, std::move(now), request.value);
     co_return {};
   }
-  plan.refused.push_back({{"gpu.app_clocks", gpu.uuid, gpu.index}, "none", wish.value});
+  plan.refused.push_back({{"gpu.app_clocks", gpu.uuid, gpu.index}, "none", request.value});
   co_return {};
 }
 
-Work<GaveUp> plan_gpu(Node& node, SettingsPlan& plan, GpuLine gpu, SettingWish wish) {
+Work<GaveUp> plan_gpu(Node& node, SettingsPlan& plan, GpuLine gpu, SettingRequest request) {
   if (!number<unsigned>(gpu.index) || gpu.uuid.empty() || gpu.uuid.contains('|'))
     co_return "nvidia-smi lists a GPU without an index or a UUID";
-  if (wish.name == "persistence")
-    co_return add_mode(plan, gpu, wish, "persistence mode", gpu.persistence);
-  if (wish.name == "ecc") co_return add_mode(plan, gpu, wish, "ECC mode", gpu.ecc);
-  if (wish.name == "mig") co_return add_mode(plan, gpu, wish, "MIG mode", gpu.mig);
-  if (wish.name == "power_limit") co_return add_power(plan, gpu, wish);
-  if (wish.name == "gpu_clocks") co_return add_clocks(plan, gpu, wish);
-  auto why = co_await add_application_clocks(node, plan, gpu, wish);
+  if (request.name == "persistence")
+    co_return add_mode(plan, gpu, request, "persistence mode", gpu.persistence);
+  if (request.name == "ecc") co_return add_mode(plan, gpu, request, "ECC mode", gpu.ecc);
+  if (request.name == "mig") co_return add_mode(plan, gpu, request, "MIG mode", gpu.mig);
+  if (request.name == "power_limit") co_return add_power(plan, gpu, request);
+  if (request.name == "gpu_clocks") co_return add_clocks(plan, gpu, request);
+  auto why = co_await add_application_clocks(node, plan, gpu, request);
   co_return why;
 }
 
-GaveUp plan_governor(const Node& node, SettingsPlan& plan, const SettingWish& wish) {
+GaveUp plan_governor(const Node& node, SettingsPlan& plan, const SettingRequest& request) {
   const auto now = governors(node);
   if (now.empty()) return "the CPUs report no governor: no cpufreq driver is loaded";
   if (now.size() > 1) {
@@ -166,16 +167,16 @@ GaveUp plan_governor(const Node& node, SettingsPlan& plan, const SettingWish& wi
       node.tree.text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors");
   const auto text = known.value_or("");
   const auto all = words(text);
-  if (std::ranges::find(all, wish.value) == all.end())
-    return "governor '" + wish.value + "' is none of: " + known.value_or("");
-  plan.all.push_back({{"governor", "all"}, now.front(), wish.value});
+  if (std::ranges::find(all, request.value) == all.end())
+    return "governor '" + request.value + "' is none of: " + known.value_or("");
+  plan.all.push_back({{"governor", "all"}, now.front(), request.value});
   return {};
 }
 
-GaveUp plan_numa_balancing(const Node& node, SettingsPlan& plan, const SettingWish& wish) {
+GaveUp plan_numa_balancing(const Node& node, SettingsPlan& plan, const SettingRequest& request) {
   const auto now = node.tree.text("/proc/sys/kernel/numa_balancing");
   if (!now) return "the kernel has no numa_balancing";
-  plan.all.push_back({{"numa_balancing", "kernel"}, *now, wish.value});
+  plan.all.push_back({{"numa_balancing", "kernel"}, *now, request.value});
   return {};
 }
 
@@ -204,34 +205,34 @@ Work<GaveUp> plan_interrupts(Node& node, SettingsPlan& plan) {
 
 }  // namespace
 
-Result<std::vector<SettingWish>> wishes_of(const JsonValue& order) {
+Result<std::vector<SettingRequest>> requests_of(const JsonValue& order) {
   const Error unknown{Code::kInvalid, "the order has no settings that this stage knows, each once"};
   const auto* list = order.find("settings");
   const auto* all = list == nullptr ? nullptr : list->array();
   if (all == nullptr || all->empty()) return unknown;
-  std::vector<SettingWish> wishes;
+  std::vector<SettingRequest> requests;
   for (const auto& each : *all) {
-    auto wish = wish_of(each);
-    const bool again =
-        wish && std::ranges::find(wishes, wish->name, &SettingWish::name) != wishes.end();
-    if (!wish || again) return unknown;
-    wishes.push_back(*std::move(wish));
+    auto request = setting_request_of(each);
+    const bool again = request && std::ranges::find(requests, request->name,
+                                                    &SettingRequest::name) != requests.end();
+    if (!request || again) return unknown;
+    requests.push_back(*std::move(request));
   }
-  return wishes;
+  return requests;
 }
 
-Work<GaveUp> plan_wish(Node& node, SettingWish wish, SettingsPlan& plan) {
+Work<GaveUp> plan_request(Node& node, SettingRequest request, SettingsPlan& plan) {
   GaveUp why;
-  if (wish.name == "governor") {
-    why = plan_governor(node, plan, wish);
-  } else if (wish.name == "numa_balancing") {
-    why = plan_numa_balancing(node, plan, wish);
-  } else if (wish.name == "irq_affinity") {
+  if (request.name == "governor") {
+    why = plan_governor(node, plan, request);
+  } else if (request.name == "numa_balancing") {
+    why = plan_numa_balancing(node, plan, request);
+  } else if (request.name == "irq_affinity") {
     why = co_await plan_interrupts(node, plan);
   } else {
     why = co_await read_gpus(node, plan);
     for (std::size_t i = 0; why.empty() && i < plan.gpus.size(); ++i)
-      why = co_await plan_gpu(node, plan, GpuLine{without_blanks(plan.gpus[i])}, wish);
+      why = co_await plan_gpu(node, plan, GpuLine{without_blanks(plan.gpus[i])}, request);
   }
   if (why.empty() && plan.all.size() > SettingsPlan::kMost)
     why = "more than " + std::to_string(SettingsPlan::kMost) + " settings of one node";

@@ -6,7 +6,7 @@
 namespace cupel::agent {
 
 /// As the playbook names it: "power_limit" "600"; "gpu_clocks" "210,1980"; "irq_affinity" "local".
-struct SettingWish {
+struct SettingRequest {
   std::string name{};
   std::string value{};
 };
@@ -14,7 +14,7 @@ struct SettingWish {
 struct PlannedSetting {
   Setting setting{};
   std::string before{};
-  std::string wanted{};
+  std::string expected{};
 };
 
 struct SettingsPlan {
@@ -25,10 +25,11 @@ struct SettingsPlan {
   std::vector<std::string> gpus{};        // a line of nvidia-smi each, once one was asked for
 };
 
-/// "the order has no settings that this stage knows"; else the wishes, in order, and within bounds.
-Result<std::vector<SettingWish>> wishes_of(const JsonValue& order);
+/// "the order has no settings that this stage knows"; else the requests, in order, and within
+/// bounds.
+Result<std::vector<SettingRequest>> requests_of(const JsonValue& order);
 
-/// Adds the settings of one wish. Not empty: it cannot be, or could not be set back.
-Work<GaveUp> plan_wish(Node& node, SettingWish wish, SettingsPlan& plan);
+/// Adds the settings of one request. Not empty: it cannot be, or could not be set back.
+Work<GaveUp> plan_request(Node& node, SettingRequest request, SettingsPlan& plan);
 
 }  // namespace cupel::agent

@@ -100,12 +100,12 @@ Result<SettingsRecord> read_record(const Node& node) {
   return record;
 }
 
-Result<KeptSettings> read_wanted(const Node& node) {
-  TRY(const auto text, text_of(node, kWanted));
-  KeptSettings wanted;
+Result<KeptSettings> read_expected(const Node& node) {
+  TRY(const auto text, text_of(node, kExpectedFile));
+  KeptSettings expected;
   for (const auto line : lines(text))
-    if (auto kept = kept_of(line)) wanted.push_back(*std::move(kept));
-  return wanted;
+    if (auto kept = kept_of(line)) expected.push_back(*std::move(kept));
+  return expected;
 }
 
 Result<void> forget_undone(const Node& node, SettingsRecord& record) {
@@ -119,8 +119,8 @@ Result<void> write_record(const Node& node, const KeptSettings& before) {
   return node.settings.replace(std::string{kBefore}, own_header(node) + "\n" + text_of(before));
 }
 
-Result<void> write_wanted(const Node& node, const KeptSettings& wanted) {
-  return node.settings.replace(std::string{kWanted}, text_of(wanted));
+Result<void> write_expected(const Node& node, const KeptSettings& expected) {
+  return node.settings.replace(std::string{kExpectedFile}, text_of(expected));
 }
 
 }  // namespace cupel::agent

@@ -11,7 +11,7 @@ inline constexpr std::string_view kFolder = "/var/lib/cupel/settings";
 // "cupel-settings|1|BOOT", then "KEY|PART|VALUE" for each as it was.
 inline constexpr std::string_view kBefore = "/var/lib/cupel/settings/before";
 // "KEY|PART|VALUE" for each as it was to be.
-inline constexpr std::string_view kWanted = "/var/lib/cupel/settings/wanted";
+inline constexpr std::string_view kExpectedFile = "/var/lib/cupel/settings/wanted";
 // "BEGUN DUE", in seconds since 1970: when the node sets all back by itself.
 inline constexpr std::string_view kUntil = "/var/lib/cupel/settings/until";
 // Who has set all of it back: "run", "hand", "timer".
@@ -46,7 +46,7 @@ GaveUp why_record_unsafe(const Node& node);
 Result<SettingsRecord> read_record(const Node& node);
 
 /// Leaves out what is no line of ours: a crash may have cut what a script wrote. Errors: kFailed.
-Result<KeptSettings> read_wanted(const Node& node);
+Result<KeptSettings> read_expected(const Node& node);
 
 /// Leaves out what a restart of the machine has undone, if there was one: all but what GPUs keep.
 /// Errors: kFailed.
@@ -54,6 +54,6 @@ Result<void> forget_undone(const Node& node, SettingsRecord& record);
 
 /// Errors: kFailed.
 Result<void> write_record(const Node& node, const KeptSettings& before);
-Result<void> write_wanted(const Node& node, const KeptSettings& wanted);
+Result<void> write_expected(const Node& node, const KeptSettings& expected);
 
 }  // namespace cupel::agent

@@ -29,9 +29,9 @@ std::string index_of(const Gpus& gpus, const std::string& uuid) {
   return {};
 }
 
-Work<Gpus> list_gpus(Node& node, const KeptSettings& before, const KeptSettings& wanted) {
+Work<Gpus> list_gpus(Node& node, const KeptSettings& before, const KeptSettings& expected) {
   bool any = false;
-  for (const auto* all : {&before, &wanted})
+  for (const auto* all : {&before, &expected})
     for (const auto& each : *all) any = any || each.setting.is_of_gpu();
   Gpus gpus;
   if (any) gpus.lines = co_await ask_all_gpus(node, "--query-gpu=index,uuid", gpus.why);
@@ -40,8 +40,8 @@ Work<Gpus> list_gpus(Node& node, const KeptSettings& before, const KeptSettings&
 
 /// What was measured under a setting that did not stay was measured under another one. `stayed`:
 /// the machine has not restarted, so that locked clocks, which nobody can read, are taken as set.
-Work<bool> report_held(Node& node, const KeptSettings& wanted, const Gpus& gpus, bool stayed) {
-  for (auto each : wanted) {
+Work<bool> report_held(Node& node, const KeptSettings& expected, const Gpus& gpus, bool stayed) {
+  for (auto each : expected) {
     if (each.setting.is_of_gpu()) each.setting.gpu = index_of(gpus, each.setting.part);
     std::string is;
     if (!each.setting.is_of_gpu() || !each.setting.gpu.empty())
@@ -54,11 +54,11 @@ Work<bool> report_held(Node& node, const KeptSettings& wanted, const Gpus& gpus,
 }
 
 /// Without the list nobody knows whether all stayed as it was set. All is put back nevertheless.
-KeptSettings wanted_or_report(const Node& node) {
-  auto wanted = read_wanted(node);
-  if (wanted) return *std::move(wanted);
+KeptSettings expected_or_report(const Node& node) {
+  auto expected = read_expected(node);
+  if (expected) return *std::move(expected);
   report_setting(node, "held", {"the list of what was set", "all"}, "", "readable",
-                 {"not: " + wanted.error().what, ""});
+                 {"not: " + expected.error().what, ""});
   return {};
 }
 
@@ -79,10 +79,10 @@ Work<std::size_t> set_back(Node& node, const KeptSettings& before, const Gpus& g
 /// The record goes after the word of who has set it back, and before the timer: whatever a crash
 /// leaves of these, the next one finds the rest.
 Work<GaveUp> clear(Node& node, const std::string& by) {
-  const auto said = node.settings.replace(std::string{kPutBack}, by + "\n");
-  if (!said) co_return said.error().what;
-  // In this order: without a record what was wanted would be taken for lost.
-  for (const auto path : {kWanted, kBefore}) node.settings.remove(std::string{path});
+  const auto noted = node.settings.replace(std::string{kPutBack}, by + "\n");
+  if (!noted) co_return noted.error().what;
+  // In this order: without a record what was expected would be taken for lost.
+  for (const auto path : {kExpectedFile, kBefore}) node.settings.remove(std::string{path});
   if (node.settings.read(std::string{kBefore}))
     co_return std::string{kBefore} + " cannot be removed, and all in it is as it was";
   co_await remove_guard(node);
@@ -97,13 +97,13 @@ std::string put_back_before(const Node& node) {
 Work<GaveUp> restore(Node& node, std::string by) {
   auto record = read_record(node);
   if (!record) co_return record.error().what;
-  const auto wanted = wanted_or_report(node);
-  const auto gpus = co_await list_gpus(node, record->before, wanted);
-  co_await report_held(node, wanted, gpus, record->this_boot);
+  const auto expected = expected_or_report(node);
+  const auto gpus = co_await list_gpus(node, record->before, expected);
+  co_await report_held(node, expected, gpus, record->this_boot);
   const auto forgotten = forget_undone(node, *record);
   if (!forgotten) co_return forgotten.error().what;
   if (!record->there) {
-    node.settings.remove(std::string{kWanted});
+    node.settings.remove(std::string{kExpectedFile});
     node.lines.note("record", put_back_before(node));
     if (has_guard(node)) co_await remove_guard(node);  // a crash left it
     co_return {};

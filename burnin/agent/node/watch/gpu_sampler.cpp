@@ -155,14 +155,14 @@ class Gpus : public Sampler {
     for (std::size_t i = 0; i < reported.size(); ++i)
       if (reported[i].value) generations.insert(asked[i].nvlink);
     const bool linked = generations.contains(4) || generations.contains(5);
-    bool said = false;
+    bool noted = false;
     std::set<unsigned> gone;
     for (std::size_t i = 0; i < reported.size(); ++i) {
       if (reported[i].value) continue;
       if (is_for_good(reported[i].why)) gone.insert(asked[i].field);
       if (asked[i].nvlink == 0 || generations.contains(asked[i].nvlink))
         lack(gpu, asked[i].name, reported[i].why);
-      else if (!linked && !std::exchange(said, true))
+      else if (!linked && !std::exchange(noted, true))
         lack(gpu, "NVLink's error counters", reported[i].why);
     }
     const auto is_gone = [&](const Asked& each) { return gone.contains(each.field); };

@@ -16,7 +16,7 @@ namespace cupel::agent {
 namespace {
 
 constexpr std::uint64_t kMostRecords = 4'000'000;
-constexpr std::size_t kMostKept = 4096;  // rows that are told apart
+constexpr std::size_t kMostKept = 4096;  // rows that are distinguished
 constexpr std::size_t kMostRows = 40;    // that are printed: about 300 bytes each
 
 struct Row {

@@ -23,7 +23,7 @@ struct Quantity {
   bool counts = false;  // only ever grows: what matters is by how much
 };
 
-/// All that may be sampled. "throttle" holds NVML's bits, and is told in words.
+/// All that may be sampled. "throttle" holds NVML's bits, and is reported in words.
 const Quantity* quantity(std::string_view name);
 
 struct Gap {

@@ -10,7 +10,7 @@
 namespace cupel::agent {
 namespace {
 
-constexpr int kMostTold = 20;  // messages in one second
+constexpr int kMostReported = 20;  // messages in one second
 constexpr std::uint64_t kMostInAll = 2000;
 constexpr std::size_t kMostLine = 400;
 constexpr std::size_t kBefore = 30;  // samples before a fault that are printed
@@ -38,7 +38,7 @@ double cpu_seconds() {
 }
 
 /// In the order in which samplers give them, those of one part stand together: with their values,
-/// or only what is told of each.
+/// or only what is reported of each.
 void write_readings(const std::vector<Reading>& readings, bool values, JsonLine& line) {
   std::string_view open;
   for (const auto& [part, name, value] : readings) {
@@ -169,12 +169,12 @@ void Watch::listen(double now) {
 void Watch::take(double now, const KernelMessage& message, const KernelRecord& record) {
   const auto part = names_.of(message);
   const bool first = summary_.add(message, part);
-  // A flood that says nothing is told of once, and counted.
+  // A flood that says nothing is reported once, and counted.
   if (message.weight == Weight::harmless && !first) return;
   if (std::floor(now) != second_) reported_in_second_ = 0;
   second_ = std::floor(now);
-  // The first of its kind is told also in the middle of a flood.
-  const bool room = reported_in_second_ < kMostTold && reported_ < kMostInAll;
+  // The first of its kind is reported also in the middle of a flood.
+  const bool room = reported_in_second_ < kMostReported && reported_ < kMostInAll;
   if (!room && !first) {
     ++unreported_;
     return;

@@ -22,7 +22,7 @@ struct WatchOptions {
   double slow = 10;  // seconds between two samples of what changes seldom
 };
 
-/// One watch without its clock: what is read, written down and told when.
+/// One watch without its clock: what is read, written down and reported when.
 class Watch {
  public:
   /// A line each; with its end.
@@ -64,7 +64,7 @@ class Watch {
   double all_until_ = -1;             // until then each sample is printed
   std::size_t around_ = 0;            // bytes of samples that were printed for faults
   std::map<std::pair<std::string_view, std::string_view>, double> last_{};  // of what shows faults
-  double second_ = -1;  // in which so many messages were told:
+  double second_ = -1;  // in which so many messages were reported:
   int reported_in_second_ = 0;
 };
 

@@ -23,7 +23,7 @@ void WatchSummary::add(const std::vector<Reading>& readings, double seconds) {
       series_[{std::string{part}, known->name}].add(value, known->counts);
       continue;
     }
-    // Idleness and what somebody set on purpose are no throttling, and are told all the same.
+    // Idleness and what somebody set on purpose are no throttling, and are reported all the same.
     for (const auto word : nvml::throttle_words(static_cast<std::uint64_t>(value)))
       throttled_[{std::string{part}, word}] += seconds;
   }

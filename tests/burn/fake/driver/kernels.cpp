@@ -36,10 +36,10 @@ Work sm_product(unsigned blocks, void** values) {
   const auto seed = *static_cast<std::uint64_t*>(values[0]);
   const auto iterations = *static_cast<int*>(values[1]);
   const auto planted = *static_cast<int*>(values[2]);
-  auto* const said = *static_cast<SmSaid**>(values[3]);
+  auto* const results = *static_cast<SmReport**>(values[3]);
   return [=] {
     for (unsigned block = 0; block < blocks; ++block) {
-      auto& mine = said[block];
+      auto& mine = results[block];
       mine.sm = block % kSms;
       for (int unit = 0; unit < kSmUnits; ++unit)
         for (int warp = 0; warp < kSmWarps; ++warp) {
