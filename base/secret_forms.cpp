@@ -26,17 +26,21 @@ constexpr auto kSecretWords = std::to_array<std::string_view>(
     {"pass", "passe", "pw", "psk", "auth", "key", "pin", "otp", "jwt", "passkey", "bearer"});
 constexpr std::string_view kEcho = "echo";
 /// Options of programs whose value is one. The others' -p is a port, unless they have -u for a
-/// user. What echo writes is one where it goes to a program that reads it so.
+/// user. What echo writes is one where it goes to a program that reads it so. Most take it also in
+/// the same word (-Px), but for those that have longer options with this begin (-pm, -keyout).
 struct SecretOption {
   std::string_view program, flag;
+  bool is_alone = false;
 };
 constexpr auto kSecretOptions = std::to_array<SecretOption>(
-    {{"ipmitool", "-P"},     {"ipmi-", "-p"},     {"sshpass", "-p"},      {" -u", "-p"},
-     {" -U", "-P"},          {"mysql", "-p"},     {"docker login", "-p"}, {"racadm", "-p"},
-     {"curl", "-u"},         {"curl", "-U"},      {"curl", "--user"},     {"curl", "--proxy-user"},
-     {"wget", "--password"}, {"smbclient", "-U"}, {"onecli", "--bmc"},    {"ldap", "-w"},
-     {"redis-cli", "-a"},    {"openssl", "-k"},   {"openssl", "-K"},      {"snmp", "-c"},
-     {"snmp", "-A"},         {"snmp", "-X"},      {"chpasswd", kEcho},    {"sudo -S", kEcho},
+    {{"ipmitool", "-P"},      {"ipmi-", "-p"},     {"sshpass", "-p"},
+     {" -u", "-p", true},     {" -U", "-P", true}, {"mysql", "-p"},
+     {"docker login", "-p"},  {"racadm", "-p"},    {"curl", "-u"},
+     {"curl", "-U"},          {"curl", "--user"},  {"curl", "--proxy-user"},
+     {"wget", "--password"},  {"smbclient", "-U"}, {"onecli", "--bmc"},
+     {"ldap", "-w"},          {"redis-cli", "-a"}, {"openssl", "-k", true},
+     {"openssl", "-K", true}, {"snmp", "-c"},      {"snmp", "-A"},
+     {"snmp", "-X"},          {"chpasswd", kEcho}, {"sudo -S", kEcho},
      {"-stdin", kEcho}});
 /// Tokens that begin so are known wherever they stand.
 constexpr auto kTokenBegins = std::to_array<std::string_view>(
@@ -48,13 +52,17 @@ bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c ==
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_quote(char c) { return c == '"' || c == '\''; }
 
+/// What of the next lines a line asks to be dropped: the value of its last name, or all lines of a
+/// block of YAML.
+enum class Below { nothing, value, block };
+
 /// One line, read once from its beginning to its end.
 class Line {
  public:
   explicit Line(std::string_view text) : text_{text} {}
 
-  /// `value_follows` is set where a secret's name ends the line: its value stands in the next.
-  std::string scrubbed(bool& value_follows) {
+  /// `below` is set where a secret's name ends the line: its value stands in the next.
+  std::string scrubbed(Below& below) {
     note_programs();
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -67,7 +75,7 @@ class Line {
       else
         keep(1);
     }
-    value_follows = value_follows_;
+    below = below_;
     return std::move(out_);
   }
 
@@ -141,8 +149,8 @@ class Line {
   std::size_t option_in(std::string_view name) const {
     for (std::size_t i = 0; i < kSecretOptions.size(); ++i) {
       const auto option = kSecretOptions[i].flag;
-      const bool is_short = option.size() == 2;
-      if (has_[i] && (is_short ? name.starts_with(option) : name == option)) return option.size();
+      const bool is_begin = option.size() == 2 && !kSecretOptions[i].is_alone;
+      if (has_[i] && (is_begin ? name.starts_with(option) : name == option)) return option.size();
     }
     return 0;
   }
@@ -170,7 +178,8 @@ class Line {
     const bool quoted_name = quote != kNone && is_quote(text_[quote]);
     const auto at = quoted_name ? quote + 1 : at_;
     const auto sign = behind_blanks(at);
-    if (is_option && sign >= text_.size()) value_follows_ = behind_blanks(0) + name.size() == at_;
+    if (is_option && sign >= text_.size() && behind_blanks(0) + name.size() == at_)
+      below_ = Below::value;
     if (sign < text_.size() && text_[sign] == '>' && sign == at) return take_element(sign);
     if (sign < text_.size() && (text_[sign] == '=' || text_[sign] == ':'))
       return take_assigned(name, sign, quoted_name);
@@ -182,7 +191,7 @@ class Line {
     if (is_option && quoted_name) return drop_argument();
     if (sign == at || sign >= text_.size()) return;
     if (const auto end = end_of_tag(); end != kNone) return take_attributes(end);
-    const auto behind = behind_prose(sign);
+    const auto behind = behind_prose(name, sign);
     if (behind == kNone && !is_option && !is_quote(text_[sign]) && !is_no_plain_word(sign)) return;
     keep((behind == kNone ? sign : behind) - at_);
     drop_word();
@@ -192,9 +201,9 @@ class Line {
     auto value = sign + 1;
     if (value < text_.size() && text_[value] == '>') ++value;
     value = behind_blanks(value);
-    if (value == text_.size() || is_block(value)) {
-      value_follows_ = text_[sign] == ':';
-      if (value_follows_) return keep(text_.size() - at_);
+    if (text_[sign] == ':' && (value == text_.size() || is_block(value))) {
+      below_ = value == text_.size() ? Below::value : Below::block;
+      return keep(text_.size() - at_);
     }
     const auto quote = text_.find_first_not_of('\\', value);
     if (quote != kNone && is_quote(text_[quote])) value = quote;
@@ -235,28 +244,39 @@ class Line {
     return end == kNone || !rest.substr(0, end).contains('=') ? kNone : at_ + end;
   }
   void take_attributes(std::size_t end) {
-    bool none = false;
-    out_ += Line{text_.substr(at_, end - at_)}.scrubbed(none);
+    auto below = Below::nothing;
+    out_ += Line{text_.substr(at_, end - at_)}.scrubbed(below);
     at_ = end;
     take_element(end);
   }
 
-  /// "Password for root: X", "the password is X": where X begins. A plain word is none.
-  std::size_t behind_prose(std::size_t from) const {
-    constexpr std::size_t kLongest = 128;
+  /// "Password for root: X", "the password is X": where X begins. A plain word is none, and neither
+  /// is what follows a short name: "the first pass was 12.5 GB/s", "auth to 10.0.0.5 failed".
+  std::size_t behind_prose(std::string_view name, std::size_t from) const {
+    constexpr std::size_t kLongest = 128, kShortestName = 5;
+    if (name.size() < kShortestName) return kNone;
     const auto word =
         text_.substr(from, std::min(text_.find_first_of(" \t", from), text_.size()) - from);
     constexpr auto kFor = std::to_array<std::string_view>({"for", "of", "f\u00FCr", "pour"});
     constexpr auto kIs =
         std::to_array<std::string_view>({"is", "was", "to", "ist", "lautet", "est"});
     if (std::ranges::find(kFor, word) != kFor.end()) {
-      const auto colon = text_.substr(from, kLongest).find(": ");
-      if (colon != kNone) return behind_blanks(from + colon + 1);
+      const auto prompt = text_.substr(from, kLongest);
+      const auto colon = prompt.find(": ");
+      if (colon != kNone && is_prompt(prompt.substr(0, colon)))
+        return behind_blanks(from + colon + 1);
     }
     if (std::ranges::find(kIs, word) == kIs.end()) return kNone;
     const auto next = behind_blanks(from + word.size());
     const bool is_value = next < text_.size() && (is_quote(text_[next]) || is_no_plain_word(next));
     return is_value ? next : kNone;
+  }
+
+  /// "for user 'a' on host", and not "for root from ::1 port 22 ssh2", nor what has a second part.
+  static bool is_prompt(std::string_view text) {
+    constexpr auto kMostBlanks = 4;
+    return !text.contains(';') && !text.contains(',') &&
+           std::ranges::count(text, ' ') <= kMostBlanks;
   }
 
   /// "tokens": 1234.5 is a rate.
@@ -298,7 +318,7 @@ class Line {
   void drop_word() {
     keep(behind_blanks(at_) - at_);
     if (at_ >= text_.size()) return;
-    if (text_.substr(at_) == "\\") value_follows_ = true;
+    if (text_.substr(at_) == "\\") below_ = Below::value;
     if (is_quote(text_[at_])) return drop_to(end_of_quoted());
     drop_to(text_.find_first_of(" \t", at_));
   }
@@ -339,7 +359,7 @@ class Line {
   char before_ = ' ';  // what stands in front of the name
   bool is_tag_ = false;
   bool was_word_ = false;
-  bool value_follows_ = false;
+  Below below_ = Below::nothing;
 };
 
 /// Private keys go with all of their lines.
@@ -388,18 +408,24 @@ std::string without_secrets(std::string_view text, std::span<const std::string> 
   const auto rest = without_known(without_keys(text), sought);
   std::string scrubbed;
   scrubbed.reserve(rest.size());
-  bool value_follows = false;
+  auto below = Below::nothing;
+  std::size_t above = 0;  // blanks in front of the last line that was read
+  std::size_t block = 0;  // those in front of the block's first line; 0: there is none
   for (std::size_t from = 0; from < rest.size();) {
     const auto end = std::min(rest.find_first_of("\r\n", from), rest.size());
     const auto line = std::string_view{rest}.substr(from, end - from);
     const auto value = line.find_first_not_of(" \t");
-    if (value_follows && value != kNone) {
+    const bool is_of_block = block > 0 && value >= block;
+    if (value == kNone) {
+      scrubbed += line;
+    } else if (is_of_block || below != Below::nothing) {
+      if (!is_of_block) block = below == Below::block && value > above ? value : 0;
       scrubbed.append(line.substr(0, value)).append(kGone);
-      value_follows = false;
-    } else if (!line.empty()) {
-      const bool was_asked = value_follows;
-      scrubbed += Line{line}.scrubbed(value_follows);
-      value_follows = value_follows || (was_asked && value == kNone);
+      below = Below::nothing;
+    } else {
+      above = value;
+      block = 0;
+      scrubbed += Line{line}.scrubbed(below);
     }
     if (end < rest.size()) scrubbed += rest[end];
     from = end + 1;

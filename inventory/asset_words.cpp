@@ -208,6 +208,9 @@ std::optional<PartKind> whole_kind(std::string_view text) {
     return found == kKinds.end() ? std::nullopt : std::optional{found->second};
   };
   if (const auto kind = known()) return kind;
+  // "Graphics Cards": the last word alone.
+  if (word.size() > 1 && word.ends_with('s')) word.pop_back();
+  if (const auto kind = known()) return kind;
   // "Power Supplies", "cartes graphiques": each word by itself.
   std::string single;
   for (const auto each : words(text)) {
@@ -225,27 +228,32 @@ bool has_digit(std::string_view word) { return word.find_first_of("0123456789") 
 /// What holds, cools or joins parts: "GPU tray 2" is no GPU.
 bool is_beside_parts(std::string_view word) {
   constexpr auto kBeside = std::to_array<std::string_view>(
-      {"tray",    "baseboard", "board",   "cage",  "backplane", "heatsink", "cable",
-       "bracket", "riser",     "carrier", "kit",   "cover",     "bay",      "slot",
-       "blank",   "filler",    "caddy",   "kabel", "blende",    "halter",   "support"});
+      {"tray",    "baseboard", "board",   "cage",       "backplane", "heatsink", "cable",
+       "bracket", "riser",     "carrier", "kit",        "cover",     "bay",      "slot",
+       "blank",   "filler",    "caddy",   "kabel",      "blende",    "halter",   "support",
+       "bridge",  "cooler",    "socket",  "controller", "kuhler",    "kuehler"});
   return std::ranges::find(kBeside, bare_word(word)) != kBeside.end();
 }
 
-/// "GPU H100 SXM5", "GPU NVIDIA H100", "Power Supply 3000W". Not of "GPU tray", which is none.
-std::optional<PartKind> kind_before_model(std::string_view text) {
+bool is_card_or_module(std::optional<PartKind> kind) {
   using enum PartKind;
+  return kind == gpu || kind == cpu || kind == dimm || kind == nvme || kind == psu || kind == hca ||
+         kind == nic || kind == dpu || kind == drive;
+}
+
+/// "GPU H100 SXM5", "GPU NVIDIA H100", "Power Supply 3000W". Not of "GPU tray", which is none, nor
+/// of "CPU fan 2", which is another.
+std::optional<PartKind> kind_before_model(std::string_view text) {
   const auto named = words(text);
   constexpr std::size_t kMostWordsOfKind = 3, kMostBetween = 2;
   std::string kind_words;
   for (std::size_t i = 0; i < std::min(named.size(), kMostWordsOfKind); ++i) {
     kind_words += std::string{kind_words.empty() ? "" : " "} + std::string{named[i]};
     const auto kind = whole_kind(kind_words);
-    const bool is_card_or_module = kind == gpu || kind == cpu || kind == dimm || kind == nvme ||
-                                   kind == psu || kind == hca || kind == nic || kind == dpu ||
-                                   kind == drive;
-    if (!is_card_or_module) continue;
+    if (!is_card_or_module(kind)) continue;
     for (auto at = i + 1; at < named.size() && at <= i + 1 + kMostBetween; ++at) {
-      if (is_beside_parts(named[at])) break;
+      const auto other = whole_kind(named[at]);
+      if (is_beside_parts(named[at]) || (other && !is_card_or_module(other))) break;
       if (has_digit(named[at])) return kind;
     }
   }

@@ -40,6 +40,19 @@ std::string of_windows_1252(std::string_view bytes) {
   return out;
 }
 
+/// Line by line: one bad byte of a file in UTF-8 leaves the other lines, and its header, as they
+/// are.
+std::string of_utf8_or_windows_1252(std::string_view bytes) {
+  std::string out;
+  while (!bytes.empty()) {
+    const auto line = bytes.substr(0, std::min(bytes.find('\n'), bytes.size() - 1) + 1);
+    const auto text = valid_utf8(line);
+    out += text == line ? text : of_windows_1252(line);
+    bytes.remove_prefix(line.size());
+  }
+  return out;
+}
+
 bool is_begin(std::string_view cell) { return trimmed(cell).empty() || trimmed(cell) == "="; }
 
 }  // namespace
@@ -53,8 +66,7 @@ std::string sheet_text(std::string_view bytes) {
   if (!little && !big) {
     const bool is_marked = bytes.starts_with("\xEF\xBB\xBF");
     if (is_marked) bytes.remove_prefix(3);
-    auto text = valid_utf8(bytes);
-    return is_marked || text == bytes ? text : of_windows_1252(bytes);
+    return is_marked ? valid_utf8(bytes) : of_utf8_or_windows_1252(bytes);
   }
   std::string out;
   for (std::size_t i = 2; i + 1 < bytes.size(); i += 2) {

@@ -15,8 +15,8 @@ std::string too_many_bad_rows();
 constexpr std::string_view kUnclosedQuote = "a quote is opened here and not closed";
 
 /// As UTF-8 without a byte order mark. UTF-16 is known by its mark; its characters beyond the first
-/// plane become U+FFFD: they stand in no name and no serial number. Bytes without a mark that are
-/// no UTF-8 are Windows-1252.
+/// plane become U+FFFD: they stand in no name and no serial number. Without a mark, a line that
+/// is no UTF-8 is Windows-1252.
 std::string sheet_text(std::string_view bytes);
 
 /// Comma, semicolon or tab: by which the cells of this line are parted most often.

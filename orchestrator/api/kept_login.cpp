@@ -1,7 +1,11 @@
 #include "orchestrator/api/kept_login.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/digest.h"
@@ -45,15 +49,39 @@ Error ended(const ServerAddress& server, std::string_view why) {
                       url_of(server), why.empty() ? "" : ": ", why, url_of(server))};
 }
 
+/// As long as it lives no other command renews a login of this folder: one that shows a refresh
+/// token a second time may end the login for good (RFC 9700, 4.14.2). Where the file system has no
+/// locks nothing is held.
+class RenewingAlone {
+ public:
+  explicit RenewingAlone(const fs::path& folder)
+      : folder_{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
+    while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~RenewingAlone() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  RenewingAlone(const RenewingAlone&) = delete;
+  RenewingAlone& operator=(const RenewingAlone&) = delete;
+
+ private:
+  int folder_ = -1;
+};
+
 /// Where another command has renewed it meanwhile, its own is as good.
-Result<std::string> renewed(const ServerAddress& server, const fs::path& file, KeptLogin login) {
+Result<std::string> renewed(const ServerAddress& server, const fs::path& file) {
+  const RenewingAlone alone{file.parent_path()};
+  TRY(auto kept, read_login(file));
+  if (!kept) return ended(server, "it was forgotten meanwhile");
+  auto& login = *kept;
+  if (!is_over_soon(login)) return login.tokens.id;
+  if (login.tokens.refresh.empty()) return ended(server, "");
   asio::io_context io{1};
   auto renewing = refresh_login(login.provider, login.endpoints, login.tokens.refresh,
                                 Deadline::in(kRenewPatience));
   auto tokens = run_to_end(io, std::move(renewing));
   if (!tokens) {
-    const auto now = read_login(file);
-    if (now && *now && !is_over_soon(**now)) return (*now)->tokens.id;
     if (tokens.error().code == Code::kRefused) return ended(server, tokens.error().what);
     return std::move(tokens).error().within(fmt::format("the login at {}", url_of(server)));
   }
@@ -129,11 +157,10 @@ Result<void> write_login(const fs::path& file, const KeptLogin& login) {
 Result<std::string> token_of_login(const ServerAddress& server) {
   const auto file = login_file(server);
   if (!file) return std::string{};
-  TRY(auto login, read_login(*file));
+  TRY(const auto login, read_login(*file));
   if (!login) return std::string{};
   if (!is_over_soon(*login)) return login->tokens.id;
-  if (login->tokens.refresh.empty()) return ended(server, "");
-  return renewed(server, *file, *std::move(login));
+  return renewed(server, *file);
 }
 
 }  // namespace cupel::api

@@ -74,8 +74,8 @@ Task<Result<Answer>> apply_all(SettingsPlace place, Deadline deadline) {
          co_await settings::look_at_settings(place.bmc, place.profile(), deadline));
   const auto& before = seen.plan;
   if (before.is_as_expected()) co_return answer_of(before);
-  CO_TRY(steps::keep_settings_before(place.connections.store(), place.node.name, before,
-                                     seen.reported));
+  CO_TRY(const auto kept, co_await settings::take_snapshot(place.bmc, seen, deadline));
+  CO_TRY(steps::keep_settings_before(place.connections.store(), place.node.name, kept));
   CO_TRY(co_await settings::apply_settings(place.bmc, before, deadline));
   CO_TRY(const auto seen_after,
          co_await settings::look_at_settings(place.bmc, place.profile(), deadline));
@@ -128,6 +128,13 @@ Task<Result<Answer>> set_back(SettingsPlace place, Deadline deadline) {
   if (!before)
     co_return Answer{"nothing to set back: Cupel has set nothing here, or it was set back",
                      {{"settings", boost::json::array{}}}};
+  CO_TRY(const auto serial, co_await settings::read_serial(place.bmc, deadline));
+  if (settings::is_of_another(*before, serial))
+    co_return Error{Code::kInvalid,
+                    fmt::format("what is kept are the settings of the machine {}, and this one is "
+                                "{}: nothing was set; to drop them: cupel settings restore {} "
+                                "--forget",
+                                printable(before->serial), printable(serial), place.node.name)};
   const auto back = settings::plan_back(*before);
   CO_TRY(co_await settings::apply_settings(place.bmc, back, deadline));
   CO_TRY(steps::drop_settings_before(store, place.node.name));

@@ -1,5 +1,6 @@
 #include "orchestrator/settings/converge.h"
 
+#include "inventory/identity.h"
 #include "inventory/machine_settings.h"
 #include "inventory/profile.h"
 #include "orchestrator/settings/bios_plan.h"
@@ -160,6 +161,23 @@ Task<Result<SettingsLook>> look_at_settings(bmc::Bmc& bmc, const inventory::Prof
   CO_TRY(auto reported, co_await read_settings(bmc, profile, deadline));
   auto plan = plan_settings(profile, reported);
   co_return SettingsLook{std::move(reported), std::move(plan)};
+}
+
+Task<Result<std::string>> read_serial(bmc::Bmc& bmc, Deadline deadline) {
+  auto identity = co_await bmc.facts.identity(deadline);
+  if (!identity) {
+    const auto code = identity.error().code;
+    if (code == Code::kCancelled || is_transient(code)) co_return std::move(identity).error();
+    co_return std::string{};
+  }
+  co_return inventory::reported_serial(identity->serial);
+}
+
+Task<Result<SettingsSnapshot>> take_snapshot(bmc::Bmc& bmc, const SettingsLook& look,
+                                             Deadline deadline) {
+  auto before = snapshot_before(look.plan, look.reported);
+  CO_TRY(before.serial, co_await read_serial(bmc, deadline));
+  co_return before;
 }
 
 Task<Result<void>> apply_settings(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {

@@ -4,7 +4,7 @@
 #include "base/task.h"
 #include "bmc/bmc.h"
 #include "inventory/fwd.h"
-#include "orchestrator/settings/settings_plan.h"
+#include "orchestrator/settings/settings_snapshot.h"
 
 namespace cupel::settings {
 
@@ -24,6 +24,15 @@ struct SettingsLook {
 /// read_settings(), and what is to be done. Errors: as read_settings().
 Task<Result<SettingsLook>> look_at_settings(bmc::Bmc& bmc, const inventory::Profile& profile,
                                             Deadline deadline);
+
+/// What a plan sets, as it is now, and whose it is. Errors: those after which the BMC is asked
+/// again.
+Task<Result<SettingsSnapshot>> take_snapshot(bmc::Bmc& bmc, const SettingsLook& look,
+                                             Deadline deadline);
+
+/// The machine's serial number; empty where it has none or does not say. Errors: those after which
+/// the BMC is asked again.
+Task<Result<std::string>> read_serial(bmc::Bmc& bmc, Deadline deadline);
 
 /// Sets what the plan names; each verb reads back what it set. Network services come last. What is
 /// refused keeps nothing else from being set. A try after one that broke off begins with a new

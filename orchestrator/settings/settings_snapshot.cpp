@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "inventory/identity.h"
 
 namespace cupel::settings {
 namespace {
@@ -86,7 +87,14 @@ SettingsSnapshot snapshot_before(const SettingsPlan& plan, const ReportedSetting
   return before;
 }
 
+bool is_of_another(const SettingsSnapshot& snapshot, std::string_view serial) {
+  return !snapshot.serial.empty() && !serial.empty() &&
+         inventory::serial_key(snapshot.serial) != inventory::serial_key(serial);
+}
+
 SettingsSnapshot joined(SettingsSnapshot first, const SettingsSnapshot& later) {
+  if (is_of_another(first, later.serial)) return later;
+  if (first.serial.empty()) first.serial = later.serial;
   first.bios.insert(later.bios.begin(), later.bios.end());
   fill(first.boot_order, later.boot_order);
   fill(first.secure_boot, later.secure_boot);
@@ -130,6 +138,7 @@ std::string to_text(const SettingsSnapshot& snapshot) {
   json::object text, bios, services;
   for (const auto& [name, value] : snapshot.bios) bios[name] = json_of_value(value);
   for (const auto& service : snapshot.services) services[service.name] = service.enabled;
+  text["serial"] = snapshot.serial;
   text["bios"] = std::move(bios);
   text["services"] = std::move(services);
   if (snapshot.boot_order) text["boot_order"] = json::value_from(*snapshot.boot_order);
@@ -146,6 +155,7 @@ Result<SettingsSnapshot> read_snapshot(std::string_view text) {
   if (bios == nullptr || !bios->is_object())
     return Error{Code::kMalformed, "the settings from before cannot be read"};
   SettingsSnapshot snapshot;
+  snapshot.serial = text_at(*read, "serial").value_or("");
   for (const auto& entry : bios->get_object())
     if (auto value = bios_value(entry.value()))
       snapshot.bios.emplace(std::string{entry.key()}, std::move(*value));

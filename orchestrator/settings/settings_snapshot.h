@@ -12,6 +12,7 @@
 namespace cupel::settings {
 
 struct SettingsSnapshot {
+  std::string serial{};  // of the machine that had them; empty: it did not say
   bmc::BiosValues bios{};
   std::optional<std::vector<std::string>> boot_order{};
   std::optional<bool> secure_boot{};
@@ -28,7 +29,12 @@ struct SettingsSnapshot {
 /// Of the settings that the plan sets, and of no others.
 SettingsSnapshot snapshot_before(const SettingsPlan& plan, const ReportedSettings& reported);
 
-/// What each setting was before it was set first: what `first` has stays, whatever was set since.
+/// Whether it is of another machine than the one with this serial number: one that stood here
+/// before. Where one of the two does not say it is not.
+bool is_of_another(const SettingsSnapshot& snapshot, std::string_view serial);
+
+/// What each setting was before it was set first: what `first` has stays, whatever was set since;
+/// but nothing of a machine that stood here before.
 SettingsSnapshot joined(SettingsSnapshot first, const SettingsSnapshot& later);
 
 /// Sets them back, as apply_settings() takes it.

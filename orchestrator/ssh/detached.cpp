@@ -116,24 +116,33 @@ Result<JobState> state_of(std::string_view answer) {
 /// The job may write between `wait` and the answer, and the answer needs its trip.
 constexpr std::chrono::seconds kSpare{1};
 
-/// Runs one of cupel-node's subcommands for jobs. `beside`: what must be as safe as the program.
-/// Errors: as Session::run() and find_node_program(), naming what was tried.
-Task<Result<BothStreams>> ask(Session& session, JobHandle handle, std::vector<std::string> words,
-                              std::string input, Deadline deadline,
-                              std::vector<std::string> beside = {}) {
-  const auto verb = words.front() == "tail" ? "read" : words.front();
-  const auto what = verb + " job " + handle.folder;
-  auto program = co_await find_node_program(session, handle.programs, std::move(beside),
-                                            handle.sudo, deadline);
-  if (!program) co_return std::move(program).error().within(what);
-  words.insert(words.begin(), *std::move(program));
+/// Runs one of the program's subcommands for jobs. Errors: as Session::run().
+Task<Result<BothStreams>> call(Session& session, std::string program,
+                               std::vector<std::string> words, std::string input, bool sudo,
+                               Deadline deadline) {
+  words.insert(words.begin(), std::move(program));
   BothStreams heard;
   const auto sink = into(heard);
-  auto ran =
-      co_await session.run(command_line(words, handle.sudo), std::move(input), sink, deadline);
-  if (!ran) co_return std::move(ran).error().within(what);
-  heard.status = ran->exit_status;
+  CO_TRY(const auto ran,
+         co_await session.run(command_line(words, sudo), std::move(input), sink, deadline));
+  heard.status = ran.exit_status;
+  if (heard.status == kNoProgram) session.node_program = {};
   co_return heard;
+}
+
+/// By the cupel-node that this connection knows. Errors: as Session::run() and
+/// find_node_program(), naming what was tried.
+Task<Result<BothStreams>> ask(Session& session, JobHandle handle, std::vector<std::string> words,
+                              std::string input, Deadline deadline) {
+  const auto what = (words.front() == "tail" ? "read" : words.front()) + " job " + handle.folder;
+  for (bool is_known = !session.node_program.call.empty();; is_known = false) {
+    auto program = co_await known_node_program(session, handle.programs, handle.sudo, deadline);
+    if (!program) co_return std::move(program).error().within(what);
+    auto heard = co_await call(session, *std::move(program), words, input, handle.sudo, deadline);
+    if (!heard) co_return std::move(heard).error().within(what);
+    // What this connection knew has gone: the node may have another.
+    if (!is_known || heard->status != kNoProgram) co_return heard;
+  }
 }
 
 /// `cupel-node VERB --folder FOLDER`
@@ -179,12 +188,17 @@ Task<Result<void>> start_job(Session& session, JobHandle handle, std::string scr
   // in the others.
   std::vector<std::string> beside{handle.programs, handle.programs + "/lib", "/tmp/.",
                                   "/var/tmp/."};
-  CO_TRY(const auto heard, co_await ask(session, handle, std::move(words), std::move(script),
-                                        deadline, std::move(beside)));
+  const auto what = "start job " + handle.folder;
+  auto program = co_await find_node_program(session, handle.programs, std::move(beside),
+                                            handle.sudo, deadline);
+  if (!program) co_return std::move(program).error().within(what);
+  auto ran = co_await call(session, *std::move(program), std::move(words), std::move(script),
+                           handle.sudo, deadline);
+  if (!ran) co_return std::move(ran).error().within(what);
+  const auto& heard = *ran;
   if (heard.status == 0) co_return ok();
   if (heard.status == kCutInput)
-    co_return Error{Code::kUnreachable,
-                    "start job " + handle.folder + ": the script did not come whole"};
+    co_return Error{Code::kUnreachable, what + ": the script did not come whole"};
   co_return failed("start job", handle, heard);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Where Cupel's things lie on a node. Each of them, and every folder above, is root's (or the
-// login's own) and nobody else's to write to, which is checked on the node before every use.
+// login's own) and nobody else's to write to, which is checked on the node: of a job's folder
+// before every use, of the programs before each start and once over each connection.
 #include <string_view>
 
 namespace cupel::ssh {

@@ -131,6 +131,7 @@ Task<Result<PathLooks>> look_at_paths(Session& session, std::vector<std::string>
 Task<Result<std::string>> find_node_program(Session& session, std::string folder,
                                             std::vector<std::string> beside, bool sudo,
                                             Deadline deadline) {
+  session.node_program = {};
   const auto program = folder + "/cupel-node";
   auto paths = std::move(beside);
   paths.push_back(program);
@@ -140,7 +141,16 @@ Task<Result<std::string>> find_node_program(Session& session, std::string folder
       co_return Error{Code::kFailed, look.why_unsafe +
                                          ". Set it right or remove it, and run this again: what "
                                          "lies there is used by programs of Cupel"};
-  co_return looks.at(program).there ? program : "cupel-node";
+  session.node_program = {std::move(folder), sudo,
+                          looks.at(program).there ? program : "cupel-node"};
+  co_return session.node_program.call;
+}
+
+Task<Result<std::string>> known_node_program(Session& session, std::string folder, bool sudo,
+                                             Deadline deadline) {
+  const auto& known = session.node_program;
+  if (!known.call.empty() && known.folder == folder && known.sudo == sudo) co_return known.call;
+  co_return co_await find_node_program(session, std::move(folder), {}, sudo, deadline);
 }
 
 }  // namespace cupel::ssh

@@ -28,10 +28,16 @@ Task<Result<PathLooks>> look_at_paths(Session& session, std::vector<std::string>
                                       Deadline deadline);
 
 /// How the node's cupel-node is called: by its path in `folder`, where it is there; else by its
-/// name, as an image that has it in PATH. Errors: as look_at_paths(); kFailed where another user
-/// could have changed it, or one of `beside` (which may be missing).
+/// name, as an image that has it in PATH. The session keeps what was found. Errors: as
+/// look_at_paths(); kFailed where another user could have changed it, or one of `beside` (which may
+/// be missing).
 Task<Result<std::string>> find_node_program(Session& session, std::string folder,
                                             std::vector<std::string> beside, bool sudo,
                                             Deadline deadline);
+
+/// The same, but judged once for a connection: what is safe, only root or the login's own user can
+/// make unsafe.
+Task<Result<std::string>> known_node_program(Session& session, std::string folder, bool sudo,
+                                             Deadline deadline);
 
 }  // namespace cupel::ssh

@@ -5,7 +5,8 @@
 namespace cupel::ssh {
 
 std::string command_line(std::span<const std::string> words, bool sudo) {
-  std::string line = sudo ? "sudo -n" : "";
+  // By env: it ends with 127 where there is no such program, and sudo itself with 1.
+  std::string line = sudo ? "sudo -n env" : "";
   for (const auto& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
   return line;
 }

@@ -22,10 +22,20 @@ struct CommandOutcome {
   std::string exit_signal{};  // "KILL"; empty: it exited by itself
 };
 
+/// How a node's cupel-node is called, as find_node_program() of node_paths.h judged it.
+struct JudgedProgram {
+  std::string folder{};  // where it was looked for
+  bool sudo = false;
+  std::string call{};  // its path or its name; empty: not judged, or it has gone since
+};
+
 /// One authenticated connection to one node. Not for two commands at the same time.
 class Session {
  public:
   virtual ~Session() = default;
+
+  /// For all that is asked over this connection: a look at each of them would double the load.
+  JudgedProgram node_program{};
 
   /// Runs one command line in the user's login shell, and ends with it. At the deadline, or
   /// cancelled, the remote process is signalled (TERM, then KILL) and the channel closed: nothing

@@ -92,12 +92,11 @@ bool KernelWatch::is_watched() const {
 
 /// Its path on the node, brought there where the controller has one.
 Task<Result<std::string>> KernelWatch::program(ssh::Session& session) {
-  auto& known = known_of(environment_, request_);
-  if (!known.program.empty()) co_return known.program;
+  const bool is_there = !known_of(environment_, request_).program.empty();
   const bool sudo = request_.node.ssh.sudo;
   std::string folder{ssh::kProgramFolder};
-  if (environment_.programs) {
-    folder = environment_.programs->on_node();
+  if (environment_.programs) folder = environment_.programs->on_node();
+  if (environment_.programs && !is_there) {
     const auto no_job = std::string{ssh::kJobFolder} + "/cupel-kernel-log";
     std::vector<std::string> names{std::string{ssh::kNodeProgram}};
     CO_TRY(const auto brought,
@@ -105,8 +104,8 @@ Task<Result<std::string>> KernelWatch::program(ssh::Session& session) {
                                          sudo, request_.deadline.sooner(kBringPatience)));
     if (!brought.why_not.empty()) co_return Error{Code::kFailed, brought.why_not};
   }
-  CO_TRY(auto path, co_await ssh::find_node_program(session, std::move(folder), {}, sudo,
-                                                    request_.deadline.sooner(kReadPatience)));
+  CO_TRY(auto path, co_await ssh::known_node_program(session, std::move(folder), sudo,
+                                                     request_.deadline.sooner(kReadPatience)));
   known_of(environment_, request_).program = path;
   co_return path;
 }

@@ -10,11 +10,10 @@ std::string name_of(const std::string& node) { return "settings-before:" + node;
 }  // namespace
 
 Result<void> keep_settings_before(store::Store& store, const std::string& node,
-                                  const settings::SettingsPlan& plan,
-                                  const settings::ReportedSettings& reported) {
+                                  const settings::SettingsSnapshot& before) {
   TRY(auto kept, settings_before(store, node));
   auto first = kept.value_or(settings::SettingsSnapshot{});
-  const auto all = joined(first, snapshot_before(plan, reported));
+  const auto all = joined(first, before);
   if (all == first) return ok();
   return store.repin(name_of(node), to_text(all));
 }

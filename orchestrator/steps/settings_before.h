@@ -6,10 +6,10 @@
 
 namespace cupel::steps {
 
-/// Durable when it returns. What is kept of a setting already stays. Errors: kStorage.
+/// Durable when it returns. What is kept of a setting already stays, where it is of the same
+/// machine. Errors: kStorage.
 Result<void> keep_settings_before(store::Store& store, const std::string& node,
-                                  const settings::SettingsPlan& plan,
-                                  const settings::ReportedSettings& reported);
+                                  const settings::SettingsSnapshot& before);
 
 /// Nothing: none was set. Errors: kStorage, also for what cannot be read.
 Result<std::optional<settings::SettingsSnapshot>> settings_before(store::Store& store,

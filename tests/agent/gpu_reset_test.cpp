@@ -183,6 +183,56 @@ TEST(GpuResetStage, ResetsAllTogetherWhereTheDriverDoesNotResetOneAlone) {
   EXPECT_EQ(value_of(*found, "gpu.reset.needed", "gpu1"), 0);
 }
 
+TEST(GpuResetStage, LeavesAGpuWhoseResetHangsToARestartAndTheOthersAlone) {
+  ResetBench bench;
+  bench.tools.answers(kAsk, {printed(two(action("Reset"), action("None")))});
+  bench.tools.answers(kReset0, {Ran{.status = 124, .late = true}});
+
+  const auto found = bench.found();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(bench.resets(), std::vector<std::string>{kReset0});
+  EXPECT_EQ(value_of(*found, "gpu.reset.restart"), 1);
+  EXPECT_EQ(words_of(found, "gpu0"),
+            "the driver asks for Reset; not reset: nvidia-smi --gpu-reset did not end within its "
+            "limit");
+}
+
+TEST(GpuResetStage, AsksForNoRestartWhereItMayNotReset) {
+  for (const auto* words :
+       {"The following GPUs could not be reset:\n  GPU 00000000:1B:00.0: In use "
+        "by another client\n",
+        "GPU 00000000:1B:00.0: Insufficient Permissions\n"}) {
+    ResetBench bench;
+    bench.tools.answers(kAsk, {printed(two(action("Reset"), action("None")))});
+    bench.tools.answers(kReset0, {printed(words, 4)});
+
+    const auto found = bench.found();
+
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(bench.resets(), std::vector<std::string>{kReset0}) << words;
+    EXPECT_EQ(value_of(*found, "gpu.reset.restart"), 0) << words;
+    EXPECT_EQ(value_of(*found, "gpu.reset.done", "gpu0"), 0) << words;
+  }
+}
+
+TEST(GpuResetStage, NeverResetsAGpuThatIsDivided) {
+  const std::string mig = "\t\t\t<current_mig>Enabled</current_mig>\n";
+  ResetBench own, beside;
+  own.tools.answers(kAsk, {printed(two(action("Reset") + mig, action("None")))});
+  beside.tools.answers(kAsk, {printed(two(action("Reset"), mig + action("None")))});
+  beside.tools.answers(kReset0, {printed("GPU 00000000:1B:00.0: Not Supported\n", 255)});
+
+  const auto of_itself = own.found(), of_another = beside.found();
+
+  EXPECT_THAT(own.resets(), IsEmpty());
+  EXPECT_EQ(words_of(of_itself, "gpu0"),
+            "the driver asks for Reset; not reset: MIG is on at 00000000:1B:00.0: a reset may take "
+            "its instances away");
+  EXPECT_EQ(beside.resets(), std::vector<std::string>{kReset0}) << "all together are not reset";
+  EXPECT_THAT(words_of(of_another, "gpu0"), HasSubstr("MIG is on at 00000000:43:00.0"));
+}
+
 TEST(GpuResetStage, LeavesARestartForWhatNoResetMends) {
   ResetBench refused, reboot, again;
   refused.tools.answers(kAsk, {printed(two(action("Reset"), action("None")))});

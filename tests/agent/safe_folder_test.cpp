@@ -89,6 +89,17 @@ TEST_F(NodeJobFolder, IsRefusedWhereItOrTheOneAboveItIsALink) {
   expect_refused(parent, "a symbolic link");
 }
 
+TEST_F(NodeJobFolder, IsNotMadeBehindALink) {
+  fs::remove_all(parent);
+  fs::create_directory(base.path() / "elsewhere");
+  fs::create_directory_symlink("elsewhere", parent);
+
+  const auto reply = cupel_node("start job --folder " + folder.string() + " --limit 60 -- true");
+
+  EXPECT_EQ(reply.status, 73) << reply.words;
+  EXPECT_TRUE(fs::is_empty(base.path() / "elsewhere"));
+}
+
 TEST_F(NodeJobFolder, IsRefusedWhereOthersMayWriteToAFolderFurtherUp) {
   fs::permissions(base.path(), fs::perms{0777});
 

@@ -54,6 +54,7 @@ TEST(WithoutSecrets, TakesOutTheUsualForms) {
                            "Kennwort=hunter2",
                            "mot de passe : hunter2",
                            "Password for root: hunter2",
+                           "Password for user 'a' on n1: hunter2",
                            "the new password is hunter2",
                            R"({\"Password\":\"hunter2\",\"x\":1})",
                            R"({\"Password\":\"a\\\"hunter2\"})",
@@ -88,14 +89,27 @@ TEST(WithoutSecrets, TakesOutTheUsualForms) {
 }
 
 TEST(WithoutSecrets, LeavesWhatAVendorReads) {
-  for (const std::string text :
-       {"sd 0:0:0:0: [sda] Sense Key : Medium Error [current]", "ssh -p 22 host",
-        R"("tokens": 1234.5,)", R"({"train.tokens":{"value":9.25},"x":1})",
-        "NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has "
-        "fallen off the bus.",
-        "password authentication failed", "$1 of 3", "a://b",
-        "Failed password for root from 10.0.0.1 port 22 ssh2", "the password is wrong",
-        "psu0 <status ok> x", "echo 1 > /sys/x", "eyJ"})
+  for (const std::string text : {"sd 0:0:0:0: [sda] Sense Key : Medium Error [current]",
+                                 "ssh -p 22 host",
+                                 R"("tokens": 1234.5,)",
+                                 R"({"train.tokens":{"value":9.25},"x":1})",
+                                 "NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has "
+                                 "fallen off the bus.",
+                                 "password authentication failed",
+                                 "$1 of 3",
+                                 "a://b",
+                                 "Failed password for root from 10.0.0.1 port 22 ssh2",
+                                 "the password is wrong",
+                                 "Failed password for root from fe80::1 port 22 ssh2: closed",
+                                 "auth to 10.0.0.5 failed",
+                                 "the first pass was 12.5 GB/s",
+                                 "pass of gpu 3: 812 GB/s",
+                                 "no token for user alice; burn failed: GPU 3",
+                                 "sudo -u root nvidia-smi -pm 1 -pl 300",
+                                 "openssl req -newkey rsa:2048 -keyout k.pem",
+                                 "psu0 <status ok> x",
+                                 "echo 1 > /sys/x",
+                                 "eyJ"})
     EXPECT_EQ(without_secrets(text), text);
 }
 
@@ -107,7 +121,7 @@ TEST(WithoutSecrets, ReadsEachByteOnce) {
     names += "token=\"x\" ";
     keys += "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----";
     uris += "://";
-    tags += "<pin for \\";
+    tags += "<token for \\";
   }
 
   EXPECT_EQ(without_secrets(keys).size(), kTimes * 3u);
@@ -131,6 +145,9 @@ TEST(WithoutSecrets, TakesOutWhatStandsBehindTheWordsForThem) {
             R"(<Password type="x">***</Password><Slot>3</Slot>)"},
            {R"(["ipmitool", "-P", "x", "power"])", R"(["ipmitool", "-P", ***, "power"])"},
            {"password: |\n  x\nslot: 3", "password: |\n  ***\nslot: 3"},
+           {" token: >-\n  x\n\n   y\n  z\n slot: 3",
+            " token: >-\n  ***\n\n   ***\n  ***\n slot: 3"},
+           {"  pin: |\n  x\n  slot: 3", "  pin: |\n  ***\n  slot: 3"},
            {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----\nx",
             "***\nx"},
            {"-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",

@@ -59,7 +59,7 @@ class SanitizeRun : public ::testing::Test {
   }
   /// Within a few looks at the drive's own log.
   bool is_seen_erasing(const std::string& drive) const {
-    const auto end = Deadline::in(1min);
+    const auto end = Deadline::in(5min);
     while (!end.passed()) {
       const auto log = site->run({"exec", kNode, "--", "nvme sanitize-log /dev/" + drive});
       if (log.out.find("(SSTAT) :  0x2") != std::string::npos) return true;

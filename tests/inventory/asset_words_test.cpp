@@ -50,7 +50,8 @@ TEST(AssetWords, OfAFileInWindows1252AreKnown) {
             "1");
   EXPECT_EQ(assets[0].node, "n1");
   EXPECT_EQ(sheet_text("\x80 5 \x96 10"), "\u20AC 5 \u2013 10");
-  EXPECT_EQ(sheet_text("\u00FC"), "\u00FC");
+  EXPECT_EQ(sheet_text("\u00FC\nX\xFC\n\u00FC"), "\u00FC\nX\u00FC\n\u00FC") << "a bad line";
+  EXPECT_EQ(sheet_text(""), "");
 }
 
 TEST(AssetWords, OfPartsAreKnownInThreeLanguagesAlsoWithTheModelBehindThem) {
@@ -60,6 +61,8 @@ TEST(AssetWords, OfPartsAreKnownInThreeLanguagesAlsoWithTheModelBehindThem) {
                                                      {"Geh\u00E4use", system},
                                                      {"GRAFIKKARTEN", gpu},
                                                      {"Cartes graphiques", gpu},
+                                                     {"Graphics Cards", gpu},
+                                                     {"graphics processing units", gpu},
                                                      {"GPU NVIDIA H100 SXM5", gpu},
                                                      {"Grafikkarte H100", gpu},
                                                      {"Netzteil", psu},
@@ -82,7 +85,8 @@ TEST(AssetWords, OfPartsAreKnownInThreeLanguagesAlsoWithTheModelBehindThem) {
                                                      {"SSD 3.84TB", nvme}})
     EXPECT_EQ(asset_kind(text), kind) << text;
   for (const auto* other : {"GPU tray", "GPU tray 2", "GPU baseboard 8x H100", "Drive bay 4",
-                            "Fan cage", "?", "\u2014", "Kabel", "Rack 12"})
+                            "Fan cage", "?", "\u2014", "Kabel", "Rack 12", "S", "CPU fan 2",
+                            "GPU NVLink bridge 4", "NIC firmware 22.1", "GPU server H100"})
     EXPECT_EQ(asset_kind(other), std::nullopt) << other;
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -216,19 +217,46 @@ TEST_F(OtherUsers, CannotLeadToTheirProgramsByALink) {
   fs::create_directory_symlink(base, link);
   fs::rename(handle.programs, base / "bin");
   handle.programs = (link / "bin").string();
-  const auto by_our_own = read();
+  const auto read_anew = [this] {
+    on = std::make_unique<Overheard>(session());
+    return read();
+  };
+  const auto by_our_own = read_anew();
   ASSERT_EQ(::lchown(link.c_str(), kSomebody, kSomebody), 0);
 
-  const auto by_theirs = read();
+  const auto by_theirs = read_anew();
   ASSERT_EQ(::lchown(link.c_str(), 0, 0), 0);
   fs::permissions(base / "bin", fs::perms{0777});
-  const auto into_theirs = read();
+  const auto into_theirs = read_anew();
 
   EXPECT_TRUE(by_our_own) << by_our_own.error().what;
   ASSERT_FALSE(by_theirs);
   EXPECT_THAT(by_theirs.error().what, HasSubstr(link.string() + " is lrwxrwxrwx of user 65534"));
   ASSERT_FALSE(into_theirs);
   EXPECT_THAT(into_theirs.error().what, HasSubstr("/bin is drwxrwxrwx"));
+}
+
+TEST_F(OtherUsers, AreLookedForOnceForAConnectionAndBeforeEachStart) {
+  const auto looks = [this] {
+    return std::ranges::count_if(
+        on->commands, [](const std::string& command) { return command.starts_with("'stat'"); });
+  };
+  ASSERT_TRUE(start("echo up; sleep 67001"));
+  ASSERT_TRUE(read());
+  ASSERT_TRUE(read());
+  ASSERT_TRUE(stop());
+  const auto at_first = looks();
+  const auto commands = on->commands.size();
+  ASSERT_TRUE(start("true"));
+  const auto by_start = looks();
+  on = std::make_unique<Overheard>(session());
+  ASSERT_TRUE(read());
+  ASSERT_TRUE(forget());
+
+  EXPECT_EQ(at_first, 1);
+  EXPECT_EQ(commands, 5u) << "one for each that was asked, and the look";
+  EXPECT_EQ(by_start, 2);
+  EXPECT_EQ(looks(), 1);
 }
 
 TEST_F(OtherUsers, ReadNoScriptAndNoWordInACommandLine) {

@@ -317,6 +317,7 @@ TEST_F(ProgramsOnANode, AreBroughtAgainWhereTheyVanishedInMidJob) {
   read_on(out, err, 3);
 
   fs::remove(node + "/cupel-node");
+  EXPECT_EQ(read().out, "up\n") << "the one in PATH";
   fs::remove(sshd_->file("path/cupel-node"));
   const auto without = run_to_end(io, read_job(*on, handle, 0, 0, 0s, Deadline::in(60s)));
   const auto again = ensure({"cupel-node"});
@@ -329,6 +330,27 @@ TEST_F(ProgramsOnANode, AreBroughtAgainWhereTheyVanishedInMidJob) {
   ASSERT_TRUE(run_to_end(io, stop_job(*on, handle, Deadline::in(60s))));
   EXPECT_EQ(read(3).phase, Phase::stopped);
   EXPECT_TRUE(cupel::testing::processes_of_job(handle.folder).empty());
+}
+
+/// sudo's own status for a program that is not there is 1.
+TEST_F(ProgramsOnANode, ThatAreMissingAreSaidToBeByRootToo) {
+  const auto sudo = sshd_->file("path/sudo");
+  std::ofstream{sudo} << "#!/bin/sh\nshift\nif ! command -v \"$1\" > /dev/null; then\n"
+                         "  echo \"sudo: $1: command not found\" >&2\n  exit 1\nfi\n"
+                         "exec \"$@\"\n";
+  fs::permissions(sudo, fs::perms::owner_all);
+  fs::remove(sshd_->file("path/cupel-node"));
+  handle.sudo = true;
+
+  const auto missing = run_to_end(io, read_job(*on, handle, 0, 0, 0s, Deadline::in(60s)));
+  install_node_program();
+  const auto there = run_to_end(io, read_job(*on, handle, 0, 0, 0s, Deadline::in(60s)));
+  fs::remove(sudo);
+
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Code::kNotFound) << missing.error().what;
+  ASSERT_TRUE(there) << there.error().what;
+  EXPECT_EQ(there->phase, Phase::unknown);
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ Task<Result<StepEnd>> set(StepEnvironment& environment, bmc::Bmc& bmc, const Pro
                                left_out(before)),
                    found_in(before));
   if (before.has(SettingState::differs) || before.has(SettingState::refused)) {
-    CO_TRY(keep_settings_before(environment.store, request.node.name, before, seen.reported));
+    CO_TRY(const auto kept, co_await settings::take_snapshot(bmc, seen, request.deadline));
+    CO_TRY(keep_settings_before(environment.store, request.node.name, kept));
     CO_TRY(co_await settings::apply_settings(bmc, before, request.deadline));
   }
   CO_TRY(const SettingsPlan after, co_await look(bmc, profile, request));

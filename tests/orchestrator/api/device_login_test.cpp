@@ -9,6 +9,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "base/base64.h"
 #include "orchestrator/api/kept_login.h"
@@ -271,6 +272,20 @@ TEST_F(KeptLogins, AreRenewedBeforeTheyEnd) {
   EXPECT_EQ(server.asked().back().body,
             "grant_type=refresh_token&refresh_token=r-0&client_id=cupel");
   EXPECT_EQ(read_login(file()).value()->tokens.refresh, "r-0") << "it stays valid";
+}
+
+TEST_F(KeptLogins, AreRenewedOnceByCommandsThatRunSideBySide) {
+  ASSERT_TRUE(write_login(file(), login(soon(), "r-0")));
+  tokens = {{.body = good_tokens()}, refusal("invalid_grant")};
+
+  const auto ask = [this] { return token_of_login(service); };
+  auto first = std::async(std::launch::async, ask), second = std::async(std::launch::async, ask);
+  const auto one = first.get(), other = second.get();
+
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(*one, id_token(server.url(), "cupel", kFar));
+  EXPECT_EQ(*other, *one);
+  EXPECT_EQ(asked_for_tokens(), 1) << "a refresh token that is shown twice may end the login";
 }
 
 TEST_F(KeptLogins, SayWhatToDoOnceTheyHaveEnded) {

@@ -69,8 +69,24 @@ TEST(SettingsSnapshot, KeepsWhatASettingWasFirstAndTakesWhatIsNew) {
   EXPECT_EQ(both.left, first.left) << "what is known already is not said twice";
 }
 
+TEST(SettingsSnapshot, KeepsNothingOfAMachineThatStoodThereBefore) {
+  auto first = snapshot_before(plan_of_all(), reported_before());
+  first.serial = "SN-1";
+  SettingsSnapshot same, other;
+  same.serial = "sn-1";
+  other.serial = "SN-2";
+  other.bios = {{"Sriov", word("On")}};
+
+  EXPECT_EQ(joined(first, same), first);
+  EXPECT_EQ(joined(first, {}), first) << "it does not say which machine it is";
+  EXPECT_EQ(joined(first, other), other);
+  EXPECT_TRUE(is_of_another(first, "SN-2"));
+  EXPECT_FALSE(is_of_another(first, "sn-1") || is_of_another(first, "") || is_of_another({}, "x"));
+}
+
 TEST(SettingsSnapshot, IsReadAsItWasKept) {
   auto before = snapshot_before(plan_of_all(), reported_before());
+  before.serial = "SN-1";
   before.bios = {{"Flag", true}, {"Ratio", 1.5}, {"Delay", std::int64_t{5}}, {"Word", word("x")}};
 
   const auto read = read_snapshot(to_text(before));

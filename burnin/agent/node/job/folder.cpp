@@ -99,10 +99,12 @@ Result<std::string> checked_folder(std::string_view folder) {
 Result<std::string> in_own_home(std::string folder) {
   constexpr std::string_view kOfRoot = "/var/lib/cupel-node/";
   if (::geteuid() == 0 || !folder.starts_with(kOfRoot)) return folder;
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home != '/')
+  const char* reported = std::getenv("HOME");
+  std::string home = reported == nullptr ? "" : reported;
+  while (home.ends_with('/')) home.pop_back();
+  if (!home.starts_with('/'))
     return Error{Code::kFailed, "HOME names no folder: log in as root, or say sudo: true"};
-  return checked_folder(std::string{home} + "/.cupel-node/" + folder.substr(kOfRoot.size()));
+  return checked_folder(home + "/.cupel-node/" + folder.substr(kOfRoot.size()));
 }
 
 /// Errors: kFailed: a link on the way is neither root's nor our own.
@@ -166,6 +168,7 @@ Result<std::string> job_folder(std::string_view named) {
 }
 
 Result<void> make_own_folder(const std::string& folder) {
+  TRY(check_safe(folder));  // nothing is made where another user's link leads to
   const auto parent = folder.substr(0, folder.rfind('/'));
   for (auto end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     const auto above = folder.substr(0, end);

@@ -1,6 +1,7 @@
 // GPUs that need a reset are reset, each by itself, and no other one is touched. Never while a
-// program holds the GPU. Where the driver resets one only together with all others, all are; where
-// no reset mends it, the machine has to restart, which is not done here. Source: nvidia-smi(1),
+// program holds the GPU, or it is divided (MIG). Where the driver resets one only together with all
+// others, all are; where no reset mends it, the machine has to restart, which is not done here.
+// Source: nvidia-smi(1),
 // --gpu-reset.
 #include <algorithm>
 #include <array>
@@ -42,6 +43,9 @@ bool is_holder_of(std::string_view line, std::string_view address) {
 
 /// Why the GPU may not be reset now; empty: it may. `address` empty: of any GPU.
 Work<std::string> why_held(Node& node, std::string address, const AllAnswered& all) {
+  for (const auto& each : all)
+    if (each.need.divided && (address.empty() || each.need.address == address))
+      co_return "MIG is on at " + each.need.address + ": a reset may take its instances away";
   const auto ran = co_await node.programs.run(ask_gpu_programs());
   if (ran.status != 0) co_return "nvidia-smi does not report which programs hold it";
   for (const auto line : lines(ran.out))
@@ -66,7 +70,12 @@ bool is_done(const Ran& ran) {
          !ran.out.contains("could not be reset");
 }
 
-bool is_in_use(const Ran& ran) { return (ran.out + ran.err).contains("In use by another client"); }
+/// Not the GPU's fault, so that no restart of the machine helps: somebody uses it, or we are not
+/// root.
+bool is_kept_from_it(const Ran& ran) {
+  const auto text = ran.out + ran.err;
+  return text.contains("In use by another client") || text.contains("Insufficient Permissions");
+}
 
 /// Its first words, for people.
 std::string words_of(const Ran& ran) {
@@ -82,7 +91,10 @@ Work<bool> reset_one(Node& node, Answered& gpu, const AllAnswered& all) {
   const std::vector<std::string> argv{"nvidia-smi", "--gpu-reset", "-i", gpu.need.address};
   const auto ran = co_await run_reset(node, gpu.need.address, argv);
   gpu.detail = words_of(ran);
-  gpu.result = is_done(ran) ? "reset" : is_in_use(ran) ? "held" : "alone";
+  gpu.result = is_done(ran)           ? "reset"
+               : is_kept_from_it(ran) ? "held"
+               : ran.late ? "restart"  // it may be half reset: no other GPU is drawn into that
+                          : "alone";
   co_return true;
 }
 
@@ -94,7 +106,7 @@ Work<bool> reset_together(Node& node, AllAnswered& all) {
     const std::vector<std::string> argv{"nvidia-smi", "--gpu-reset"};
     const auto ran = co_await run_reset(node, "all", argv);
     held = is_done(ran) ? "reset together with all GPUs of the node" : words_of(ran);
-    result = is_done(ran) ? "reset" : is_in_use(ran) ? "held" : "restart";
+    result = is_done(ran) ? "reset" : is_kept_from_it(ran) ? "held" : "restart";
   }
   for (auto& each : all) {
     if (each.result != "alone") continue;

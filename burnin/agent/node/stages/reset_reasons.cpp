@@ -19,6 +19,7 @@ struct Reported {
   std::string action{};  // of newer drivers: "Reset"; empty: none is asked for
   bool reset = false;    // of older ones: required, or recommended
   bool pending = false;  // a repair of its memory waits for a reset
+  bool mig = false;
 };
 
 /// What follows the tag in a line that begins with it: "Reset".
@@ -42,6 +43,7 @@ void read_line(std::string_view line, Reported& gpu) {
   if (const auto action = element(line, "<gpu_recovery_action>"))
     if (*action != "None" && *action != "N/A")
       gpu.action = shortened(printable(*action), kLongestAction);
+  if (element(line, "<current_mig>") == "Enabled") gpu.mig = true;
   for (const auto* tag : {"<reset_required>", "<drain_and_reset_recommended>"})
     gpu.reset = gpu.reset || is_yes(line, tag);
   for (const auto* tag :
@@ -132,7 +134,7 @@ GpuNeed need_of(const Reported& gpu, std::string_view log) {
   const auto xids = xids_of(gpu.address, log);
   const bool by_bus = gpu.action.contains("Reboot") || gpu.action.contains("Bus");
   const bool asks = by_bus || gpu.action.contains("Reset") || gpu.reset;
-  GpuNeed need{.address = gpu.address, .other = xids.other};
+  GpuNeed need{.address = gpu.address, .divided = gpu.mig, .other = xids.other};
   need.restart = by_bus || xids.restart;
   if (asks) need.why = "the driver asks for " + (gpu.action.empty() ? "a reset" : gpu.action);
   if (gpu.pending) need.why += std::string{need.why.empty() ? "" : "; "} + "a memory repair waits";

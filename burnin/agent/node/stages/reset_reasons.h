@@ -12,6 +12,7 @@ struct GpuNeed {
   std::string why{};      // "the driver asks for Reset; Xid 95 at 4711.2 s"; empty: it needs none
   bool restart = false;   // a reset does not mend it: the machine must restart
   bool contained = true;  // of memory errors that were contained, and of nothing else
+  bool divided = false;   // MIG is on
   bool other = false;     // there is an Xid, too, which neither of the two mends
 };
 
