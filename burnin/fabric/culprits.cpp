@@ -194,9 +194,9 @@ class Search {
         scores_[each] = kSettled;
         accused_.insert(each);
       }
+    slow_parts_.push_back({by.parts, by.level});
     std::erase_if(left_, [&](FlowId id) {
-      if (readings_.best(id) < by.level - slack_) return false;
-      if (std::ranges::none_of(by.parts, [&](PartId part) { return crosses(id, part); }))
+      if (!crosses_any(id, by.parts) || readings_.best(id) < left_by_slow_parts(id) - slack_)
         return false;
       explained_[id] = true;
       if (!speaks(id)) return true;
@@ -232,12 +232,24 @@ class Search {
     }
   }
 
+  bool crosses_any(FlowId id, const std::vector<PartId>& parts) const {
+    return std::ranges::any_of(parts, [&](PartId part) { return crosses(id, part); });
+  }
+
+  /// The share of the usual rate that the slow parts found so far leave this flow. Over two of them
+  /// it may be slower than over either: what one loses or delays comes on top of the other.
+  double left_by_slow_parts(FlowId id) const {
+    double level = 1;
+    for (const auto& [parts, each] : slow_parts_)
+      if (crosses_any(id, parts)) level *= each;
+    return level;
+  }
+
   void explain_all(const Suspicion& by) {
     accused_.insert(by.parts.begin(), by.parts.end());
     for (const auto part : by.parts) scores_[part] = kSettled;
     std::erase_if(left_, [&](FlowId id) {
-      if (std::ranges::none_of(by.parts, [&](PartId part) { return crosses(id, part); }))
-        return false;
+      if (!crosses_any(id, by.parts)) return false;
       explained_[id] = true;
       for (const auto part : readings_.parts(id))
         scores_[part] -= static_cast<float>(readings_.evidence(id));
@@ -314,6 +326,7 @@ class Search {
   std::vector<FlowId> left_;    // slow, and not explained
   std::vector<bool> explained_;
   std::set<PartId> accused_;
+  std::vector<std::pair<std::vector<PartId>, double>> slow_parts_{};  // with what they leave
   Culprits found_;
 };
 

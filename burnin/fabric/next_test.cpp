@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -113,14 +115,36 @@ class Chooser {
     return std::nullopt;
   }
 
-  /// From a node of its leaf, or to one, by the routes that the tables have.
+  /// Of a pair that did not cross it yet where there is one.
   std::optional<Flow> by_uplink(PartId suspect, const Part& part) {
+    const auto met = pairs_over(suspect);
+    const auto is_new = [&](int one, int other) {
+      return !met.contains(std::minmax({one, other}));
+    };
+    if (const auto flow = by_pairs(suspect, part, is_new)) return flow;
+    tries_ = 0;
+    return by_pairs(suspect, part, [&](int one, int other) { return !is_new(one, other); });
+  }
+
+  std::set<std::pair<int, int>> pairs_over(PartId part) const {
+    std::set<std::pair<int, int>> pairs;
+    for (FlowId id = 0; id < readings_.size(); ++id) {
+      const auto& parts = readings_.parts(id);
+      if (std::ranges::find(parts, part) == parts.end()) continue;
+      pairs.insert(std::minmax({readings_.flow(id).from, readings_.flow(id).to}));
+    }
+    return pairs;
+  }
+
+  /// From a node of its leaf, or to one, by the routes that the tables have.
+  template <class May>
+  std::optional<Flow> by_pairs(PartId suspect, const Part& part, const May& may) {
     for (int node = 0; node < nodes() && go_on(); ++node)
       for (int rail = 0; rail < rails(); ++rail) {
         if (topology_.port(node, rail).leaf != part.owner || !is_free(node)) continue;
         for (int i = 0; i < nodes() && go_on(); ++i) {
           const int other = (i + turn_ * nodes() / 3) % nodes();
-          if (other == node || !is_free(other)) continue;
+          if (other == node || !is_free(other) || !may(node, other)) continue;
           const auto out = route_of({node, other, rail}), in = route_of({other, node, rail});
           const bool takes_it = out.up == part.index || in.down == part.index;
           if (!takes_it) continue;

@@ -13,7 +13,7 @@ namespace cupel::burnin::fabric {
 
 struct ScreenOptions {
   double floor = 0;          // what a flow must carry, whatever the fleet reads
-  int more_rounds = 1;       // beyond the fixed ones, where questions are open
+  int more_rounds = 2;       // beyond the fixed ones, where questions are open
   int rounds_for_dips = 3;   // at most, of parts that dip more often than others
   int rounds_again = 3;      // at most, of slow flows that no part explains
   int rounds_of_traces = 1;  // at most, where traced routes leave a question open

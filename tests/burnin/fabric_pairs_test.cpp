@@ -62,6 +62,41 @@ TEST(FabricPairs, NamesEachKindOfPartByItself) {
   }
 }
 
+/// What one part loses comes on top of what the other does: no third one explains the flows of
+/// both.
+TEST(FabricPairs, NamesNoThirdPartWhereTwoSlowPartsMeetOnAFlow) {
+  for (const bool compounds : {false, true}) {
+    Measured fabric{{.nodes = 12, .group = 4, .compounds = compounds}};
+    const Part node{PartKind::node, Way::both, 8, 0}, link{PartKind::access, Way::both, 4, 3};
+    fabric.slow(node, 0.6);
+    fabric.slow(link, 0.2);
+
+    const auto found = fabric.run();
+
+    EXPECT_THAT(fabric.named(found), ::testing::UnorderedElementsAre(node, link));
+    EXPECT_THAT(found.open, IsEmpty());
+    EXPECT_THAT(found.unexplained, IsEmpty());
+  }
+}
+
+/// In a rack of twelve few pairs cross an uplink: they are sought until what they say suffices.
+TEST(FabricPairs, NamesEachUplinkOfASmallRackInEachDirection) {
+  int named = 0;
+  for (const auto way : {Way::both, Way::out, Way::in})
+    for (int uplink = 0; uplink < 4; ++uplink) {
+      Measured fabric{{.nodes = 12, .group = 4}};
+      const Part part{PartKind::uplink, way, 0, uplink};
+      fabric.slow(part, 0.5);
+
+      const auto found = fabric.run();
+
+      named += static_cast<int>(found.named.size());
+      EXPECT_THAT(found.open, IsEmpty()) << "uplink " << uplink << " way " << static_cast<int>(way);
+      for (const auto& each : fabric.named(found)) EXPECT_EQ(each, part);
+    }
+  EXPECT_GE(named, 9);
+}
+
 /// Of a thousand such runs culprits_bench makes the table of
 /// docs/build/decisions/fabric-culprits.md.
 void names_five_at_once(int first, int last) {

@@ -36,6 +36,8 @@ struct SimulatedFabric {
   int connections = 1;    // of a flow, each hashed for itself
   int most_spines = 1 << 20;
   double other_traffic = 0.01;  // on each uplink while a flow is traced, at most: share of the flow
+  bool compounds =
+      false;  // what two slow parts leave of a flow is multiplied, not the least of both
   bool reads_counters = true;
   int liar = -1;  // counters that this node reads have grown at uplinks where the flow is not
 
@@ -161,7 +163,7 @@ class SlowParts {
   double read(const Flow& flow) {
     double share = 1;
     for (const auto part : crossed(flow, fabric_.route(from_leaf(flow), flow.to, flow.rail)))
-      share = std::min(share, now(part));
+      share = fabric_.compounds ? share * now(part) : std::min(share, now(part));
     return with_noise(flow, share);
   }
 
