@@ -114,7 +114,7 @@ Task<Result<std::string>> KernelWatch::program(ssh::Session& session) {
 Task<Result<std::string>> KernelWatch::read(ssh::Session& session, std::string mark) {
   CO_TRY(const auto path, co_await program(session));
   const auto colon = mark.find(':');
-  std::vector<std::string> words{path, "kernel-log"};
+  std::vector<std::string> words{path, std::string{burnin::kernel_log_stage().name}};
   if (mark == kFromBoot) words.emplace_back("--from-boot");
   if (colon != mark.npos)
     for (const auto& word : {std::string{"--boot"}, mark.substr(0, colon), std::string{"--after"},
