@@ -34,6 +34,9 @@ class OsRunBench : public NetbootBench {
     std::error_code there;
     std::filesystem::create_symlink(SOURCE_DIR "/burnin/ram", programs / "ram", there);
     std::filesystem::create_symlink(NODE_BINARY, programs / "cupel-node", there);
+    std::filesystem::create_directory(programs / "aarch64");
+    std::filesystem::create_symlink(SOURCE_DIR "/build/node-aarch64/node/cupel-node",
+                                    programs / "aarch64" / "cupel-node", there);
     return programs;
   }
   /// Where packages come from. Names are resolved, and packages fetched, in the machine's own
