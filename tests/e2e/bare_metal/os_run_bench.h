@@ -34,9 +34,6 @@ class OsRunBench : public NetbootBench {
     std::error_code there;
     std::filesystem::create_symlink(SOURCE_DIR "/burnin/ram", programs / "ram", there);
     std::filesystem::create_symlink(NODE_BINARY, programs / "cupel-node", there);
-    std::filesystem::create_directory(programs / "aarch64");
-    std::filesystem::create_symlink(SOURCE_DIR "/build/node-aarch64/node/cupel-node",
-                                    programs / "aarch64" / "cupel-node", there);
     return programs;
   }
   /// Where packages come from. Names are resolved, and packages fetched, in the machine's own
@@ -167,6 +164,10 @@ class OsRunBench : public NetbootBench {
          "certificate", artefacts.ca.string(), artefacts.ca_key.string()});
     require(made.status == 0, made.err);
   }
+  /// Of the machines that the test has.
+  virtual std::filesystem::path programs() const {
+    return std::filesystem::path{NODE_BINARY}.parent_path();
+  }
   std::vector<std::string> line_of(const std::vector<std::string>& words) const {
     std::vector<std::string> all{"env",
                                  "-C",
@@ -174,7 +175,7 @@ class OsRunBench : public NetbootBench {
                                  std::string{"BARE_PASSWORD="} + QemuRack::kPassword,
                                  CUPEL_BINARY,
                                  "--programs",
-                                 std::filesystem::path{NODE_BINARY}.parent_path().string(),
+                                 programs().string(),
                                  "--state",
                                  file("state").string()};
     all.insert(all.end(), words.begin(), words.end());

@@ -55,6 +55,14 @@ class LongOsRunOnAarch64 : public OsRunBench {
     arch = "aarch64";
     take_artefacts(cupel::testing::boot_artefacts(kNode, arch));
   }
+  /// Stages run there in the cupel-node that is made for it.
+  std::filesystem::path programs() const override {
+    const auto all = make_programs(rack->folder()), arm = all / "aarch64";
+    std::filesystem::create_directory(arm);
+    std::error_code there;
+    std::filesystem::create_symlink(kNode, arm / "cupel-node", there);
+    return all;
+  }
   void make_machine() {
     std::vector<QemuMachine> machines;
     machines.push_back({.firmware = QemuMachine::Firmware::uefi,
