@@ -10,7 +10,7 @@ bool same_text(std::string_view left, std::string_view right) {
   return !left.empty() && lower_case(trimmed(left)) == lower_case(trimmed(right));
 }
 
-/// Only what nobody has reported yet.
+/// Only what is not reported yet.
 KnownBmc completed(KnownBmc known, const Identity& seen) {
   if (known.serial.empty()) known.serial = seen.serial;
   if (known.uuid.empty()) known.uuid = seen.uuid;

@@ -129,7 +129,7 @@ class PolledEvents final : public Events {
     std::vector<Event> events;
     CO_TRY(const PowerState now, co_await bmc_.power.state(deadline));
     if (looked_) events = difference(power_, now);
-    // Before the state is taken as known: a change that nobody was informed of is one at the next
+    // Before the state is taken as known: a change that was not reported is one at the next
     // look.
     CO_TRY(co_await look_at_log(events, deadline));
     power_ = now;

@@ -52,7 +52,7 @@ Task<std::optional<double>> count_of(Client& client, std::string entries, Deadli
 }
 
 Task<Result<Sent>> ask_to_clear(Client& client, Action clear, Deadline deadline) {
-  // AMI requires a word that all of it is meant, and says so in an ActionInfo or not at all.
+  // AMI requires a word for "all of it", and says so in an ActionInfo or not at all.
   CO_TRY(const auto types, co_await allowed_words(client, clear, "ClearType", deadline));
   json::object body;
   if (std::ranges::find(types, "ClearAll") != types.end()) body["ClearType"] = "ClearAll";

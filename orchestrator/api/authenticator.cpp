@@ -95,7 +95,7 @@ std::string session_in(const Request& request) {
   return {};
 }
 
-/// Whoever has guessed too often is not even informed that this one was wrong.
+/// Who has guessed too often does not even learn that this one was wrong.
 std::variant<Identity, Problem> Authenticator::refuse(const Request& request) {
   if (request.peer.local) return refused_token();
   const auto from = network_of(request.peer.address);

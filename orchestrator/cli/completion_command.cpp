@@ -33,7 +33,7 @@ std::string values_of(const OptionRow& option) {
   return fmt::format("{}", fmt::join(option.rules.among, " "));
 }
 
-/// What a shell is reported of one command.
+/// What a shell gets of one command.
 struct CommandWords {
   std::string path;                                            // "cupel bmc"
   std::string words;                                           // its subcommands and options

@@ -27,7 +27,7 @@ const burnin::Job* look_of(const playbooks::NodePlan& node) {
   return at == node.steps->end() || !at->job ? nullptr : &*at->job;
 }
 
-/// Errors: whatever stood in the way; nobody is informed of it here.
+/// Errors: whatever stood in the way; none of it is printed here.
 Task<Result<std::string>> look_at(Connections& connections, const playbooks::NodePlan& planned,
                                   Deadline deadline) {
   const auto* job = look_of(planned);

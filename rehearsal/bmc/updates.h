@@ -67,7 +67,7 @@ struct Update {
   bool waits() const {
     return stage == Stage::scheduled || stage == Stage::verified || stage == Stage::staged;
   }
-  /// Nobody is informed of it any more.
+  /// It is not reported any more.
   bool is_hidden() const {
     return fate == Fate::vanished && stage >= Stage::writing && stage != Stage::failed;
   }

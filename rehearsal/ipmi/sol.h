@@ -28,7 +28,7 @@ class Sol {
   bool activate(std::uint32_t session);
   /// Tells the console at the other end where `by` is another session. False where it was not.
   bool deactivate(std::uint32_t by);
-  /// The session is gone: nobody can be informed.
+  /// The session is gone: there is none to report it to.
   void forget(std::uint32_t session);
   bool active() const { return session_ != 0; }
   std::uint32_t session() const { return session_; }

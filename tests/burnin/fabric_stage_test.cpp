@@ -45,7 +45,7 @@ std::vector<Member> members(int count) {
 
 const GroupStage& pairs() { return *stage("fabric-pairs")->group; }
 
-/// All rounds on nodes whose HCAs carry 390 Gb/s, and mlx5_6 of one what is reported.
+/// All rounds on nodes whose HCAs carry 390 Gb/s, and mlx5_6 of one the rate that is given.
 struct PairsRun {
   double of_slow = 390;
   int slow = -1, dies = -1;

@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Shows nothing, and notes what it is informed of.
+/// Shows nothing, and keeps what is reported to it.
 struct NoFront : Front {
   std::vector<engine::RunId> viewed{};
   std::unique_ptr<RunView> view(const playbooks::Plan&, engine::RunId run, Origin) override {

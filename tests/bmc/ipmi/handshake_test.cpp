@@ -145,7 +145,7 @@ TEST(Handshake, RefusesAWrongPasswordBeforeProvingAnything) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kRefused);
   EXPECT_THAT(outcome.error().what, HasSubstr("RAKP Message 1"));
-  // The BMC is informed, with a status and without a code, so that it forgets the session.
+  // The BMC gets an answer, with a status and without a code, so that it forgets the session.
   EXPECT_EQ(handshake.parting(), from_hex("0600ff070614000000000000000008"
                                           "00020f000002000000"));
 }
