@@ -154,8 +154,7 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
                   (run.folder / "inventory.yaml").string(),
                   "--programs-on-nodes",  // virtual ones have what the real ones would be brought
                   "--wait-for-repair",
-                  "0s",  // nobody will come
-                  "--json"};
+                  "0s"};  // nobody will come
   // Why a machine does not boot stands on its console.
   if (run.playbook != kOs) request.argv.emplace_back("--no-console");
   const auto playbook = playbook_words(run.playbook, speed);

@@ -463,6 +463,16 @@ TEST_F(People, WhatTakesLongIsSaidOnceAndGoesOn) {
   EXPECT_EQ(phases("n1"), "d");
 }
 
+TEST_F(People, AVerdictThatWaitsForOtherNodesIsNotOverdue) {
+  plan(1, {step("verdict", StepKind::verdict)});
+  steps_.time = 20min;
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(count(EventKind::step_overdue), 0);
+  EXPECT_EQ(phases("n1"), "d");
+}
+
 /// Steps that answer "again" for ever, at once or whenever they like.
 TEST_F(People, NoPathLeadsToEndlessRetry) {
   for (const auto outcome : {Outcome::wait, Outcome::retry})
