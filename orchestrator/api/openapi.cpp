@@ -263,6 +263,9 @@ constexpr std::array kToken{text("id", {}, true),      text("name", {}, true),
                             text("made_by"),           of("created", Kind::time),
                             of("expires", Kind::time), of("last_used", Kind::time),
                             of("revoked", Kind::time)};
+constexpr std::array kIdentityProvider{text("issuer", "an https:// address", true),
+                                       text("client_id", {}, true),
+                                       text("scope", "what a login asks for", true)};
 constexpr std::array kLocator{text("node", {}, true), of("on", Kind::flag, {}, true)};
 constexpr std::array kHealth{text("status", {}, true)};
 constexpr std::array kOpenApi{text("openapi", {}, true), of("info", Kind::object),
@@ -311,6 +314,7 @@ constexpr Named kSchemas[] = {
     {"Decision", kDecision},
     {"AuditEntry", kAuditEntry},
     {"Token", kToken},
+    {"IdentityProvider", kIdentityProvider},
     {"Locator", kLocator},
     {"Health", kHealth},
     {"OpenApi", kOpenApi},
