@@ -359,14 +359,21 @@ json::array parameters_of(const Operation& operation) {
   return parameters;
 }
 
+/// Of what a second person is to approve the status may be the same.
+json::object answer_schema(const Operation& operation) {
+  const bool may_wait = !operation.two_person.empty() && operation.status == 202;
+  if (!may_wait) return reference(operation.answer);
+  return {{"oneOf", json::array{reference(operation.answer), reference("Approval")}}};
+}
+
 json::object responses_of(const Operation& operation) {
   json::object good{{"description", "done"}};
   if (operation.is_array)
     good["content"] = content(
         operation.type, json::object{{"type", "array"}, {"items", reference(operation.answer)}});
   else if (!operation.answer.empty())
-    good["content"] = content(operation.type, operation.is_list ? list_of(operation.answer)
-                                                                : reference(operation.answer));
+    good["content"] = content(
+        operation.type, operation.is_list ? list_of(operation.answer) : answer_schema(operation));
   else if (operation.status != 204)
     good["content"] = content(operation.type, {{"type", "string"}});
   json::object responses{{std::to_string(operation.status), std::move(good)}};
