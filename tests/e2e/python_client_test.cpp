@@ -85,9 +85,9 @@ TEST_F(PythonClient, ItsExamplesFollowARunAndListWhatFailedWithItsCause) {
   EXPECT_EQ(followed.status, 3) << "the playbook has no such parameter" << followed.out;
   EXPECT_THAT(followed.err, HasSubstr("'wait'"));
   EXPECT_EQ(run_one.status, 1) << run_one.out << run_one.err;
-  EXPECT_THAT(run_one.out, AllOf(HasSubstr("run 1\n"), HasSubstr(" run-started "),
-                                 HasSubstr(" step-ended v01-n02 audit "), HasSubstr(" run-ended"),
-                                 HasSubstr("\nv01-n01 pass")));
+  EXPECT_THAT(run_one.out,
+              AllOf(HasSubstr("run 1\n"), HasSubstr(" run-started "), HasSubstr(" v01-n02 audit "),
+                    HasSubstr(" run-ended"), HasSubstr("\nv01-n01 pass")));
   EXPECT_EQ(failed.status, 1) << failed.out << failed.err;
   EXPECT_THAT(failed.out, AllOf(HasSubstr("v01-n02 "), HasSubstr("in run 1: "), HasSubstr("psu")));
   EXPECT_THAT(failed.out, Not(HasSubstr("v01-n01")));
@@ -127,6 +127,7 @@ steps:
   - step: bmc-facts
   - step: approval
     with: {message: look at the sensors first}
+  - step: power-on
 )";
   site.write("books/waits.yaml", kWaits);
   Child first{serving()};
@@ -141,7 +142,7 @@ steps:
   Child second{serving()};
   ASSERT_TRUE(second.wait_for("serving "));
   ASSERT_TRUE(followed.wait_for(" run-resumed"));
-  const auto approved = site.run({"approve", "1"});
+  const auto approved = site.run({"approve", "1", "approval"});
   const auto ran = followed.wait();
 
   EXPECT_EQ(approved.status, 0) << approved.err;
