@@ -31,7 +31,7 @@ endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/pack/lib DESTINATION libexec/cupel COMPONENT cupel-burn OPTIONAL
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 install(FILES LICENSE README.md DESTINATION share/doc/cupel)
-install(DIRECTORY docs DESTINATION share/doc/cupel FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
+install(DIRECTORY docs DESTINATION share/doc/cupel FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN "*.py")
 # The service's user and folders, and its configuration: in /etc for a package, else below the prefix.
 install(FILES cmake/package/cupel.sysusers DESTINATION lib/sysusers.d RENAME cupel.conf)
 install(FILES cmake/package/cupel.tmpfiles DESTINATION lib/tmpfiles.d RENAME cupel.conf)

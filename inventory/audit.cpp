@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -53,10 +54,24 @@ std::string remedy_of(PartKind kind) {
   }
 }
 
-bool model_fits(const std::string& model, const std::vector<std::string>& expected) {
-  const auto reported = lower_case(model);
-  return std::ranges::any_of(
-      expected, [&](const auto& each) { return reported.find(lower_case(each)) != reported.npos; });
+/// A GH200 is no H200, a GB200 no B200 and an A100 no A10; an A10G is an A10.
+bool has_gpu_name(std::string_view reported, std::string_view name) {
+  for (auto at = reported.find(name); at != reported.npos; at = reported.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool begins = at == 0 || std::isalnum(static_cast<unsigned char>(reported[at - 1])) == 0;
+    const bool ends =
+        end == reported.size() || std::isdigit(static_cast<unsigned char>(reported[end])) == 0;
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+bool model_fits(const Part& part, const std::vector<std::string>& expected) {
+  const auto reported = lower_case(part.model);
+  return std::ranges::any_of(expected, [&](const std::string& each) {
+    const auto name = lower_case(each);
+    return part.kind == PartKind::gpu ? has_gpu_name(reported, name) : reported.contains(name);
+  });
 }
 
 /// Counts of adapters and drives differ between what a BMC lists and what the system sees (a
@@ -204,8 +219,7 @@ class OneSource {
   }
 
   void each(const Part& part) {
-    if (!expected_.models.empty() && !part.model.empty() &&
-        !model_fits(part.model, expected_.models))
+    if (!expected_.models.empty() && !part.model.empty() && !model_fits(part, expected_.models))
       blame(Finding::wrong_model, part, fmt::format("{}", fmt::join(expected_.models, " or ")),
             part.model);
     if (expected_.size_bytes && part.size_bytes &&

@@ -66,6 +66,7 @@ Reply set_locator(RequestHandler& handler, const Call& call);
 // logins.cpp
 Reply log_in(RequestHandler& handler, const Call& call);
 Reply log_out(RequestHandler& handler, const Call& call);
+Reply read_identity_provider(RequestHandler& handler, const Call& call);
 Reply list_tokens(RequestHandler& handler, const Call& call);
 Reply revoke_token(RequestHandler& handler, const Call& call);
 

@@ -1,4 +1,4 @@
-// A page's session, and the tokens that are given out.
+// A page's session, where a person logs in elsewhere, and the tokens that are given out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,6 +96,15 @@ Reply log_out(RequestHandler& handler, const Call& call) {
   answer.body = shared_text({});
   answer.fields.emplace_back("Set-Cookie", cookie("", 0));
   return answer;
+}
+
+Reply read_identity_provider(RequestHandler& handler, const Call&) {
+  const auto site = handler.shared().site.get();
+  const auto& oidc = site->settings.oidc;
+  if (!oidc || !oidc->issuer.starts_with("https://"))
+    return not_found("service.yaml has no oidc: with an https:// issuer");
+  return json_answer(json::object{
+      {"issuer", oidc->issuer}, {"client_id", oidc->audience}, {"scope", oidc->scope}});
 }
 
 Reply list_tokens(RequestHandler& handler, const Call& call) {

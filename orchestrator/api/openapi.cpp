@@ -263,6 +263,9 @@ constexpr std::array kToken{text("id", {}, true),      text("name", {}, true),
                             text("made_by"),           of("created", Kind::time),
                             of("expires", Kind::time), of("last_used", Kind::time),
                             of("revoked", Kind::time)};
+constexpr std::array kIdentityProvider{text("issuer", "an https:// address", true),
+                                       text("client_id", {}, true),
+                                       text("scope", "what a login asks for", true)};
 constexpr std::array kLocator{text("node", {}, true), of("on", Kind::flag, {}, true)};
 constexpr std::array kHealth{text("status", {}, true)};
 constexpr std::array kOpenApi{text("openapi", {}, true), of("info", Kind::object),
@@ -311,6 +314,7 @@ constexpr Named kSchemas[] = {
     {"Decision", kDecision},
     {"AuditEntry", kAuditEntry},
     {"Token", kToken},
+    {"IdentityProvider", kIdentityProvider},
     {"Locator", kLocator},
     {"Health", kHealth},
     {"OpenApi", kOpenApi},
@@ -355,14 +359,21 @@ json::array parameters_of(const Operation& operation) {
   return parameters;
 }
 
+/// Of what a second person is to approve the status may be the same.
+json::object answer_schema(const Operation& operation) {
+  const bool may_wait = !operation.two_person.empty() && operation.status == 202;
+  if (!may_wait) return reference(operation.answer);
+  return {{"oneOf", json::array{reference(operation.answer), reference("Approval")}}};
+}
+
 json::object responses_of(const Operation& operation) {
   json::object good{{"description", "done"}};
   if (operation.is_array)
     good["content"] = content(
         operation.type, json::object{{"type", "array"}, {"items", reference(operation.answer)}});
   else if (!operation.answer.empty())
-    good["content"] = content(operation.type, operation.is_list ? list_of(operation.answer)
-                                                                : reference(operation.answer));
+    good["content"] = content(
+        operation.type, operation.is_list ? list_of(operation.answer) : answer_schema(operation));
   else if (operation.status != 204)
     good["content"] = content(operation.type, {{"type", "string"}});
   json::object responses{{std::to_string(operation.status), std::move(good)}};

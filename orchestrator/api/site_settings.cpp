@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/ownership.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/api/oidc_keys.h"
 
@@ -59,6 +60,14 @@ std::map<std::string, Grant> grants_of(const Reading& reading, YamlFields& above
   return grants;
 }
 
+/// Source: RFC 6749, 3.3; OpenID Connect Core 1.0, 3.1.2.1.
+bool is_scope(const std::string& scope) {
+  constexpr std::size_t kLongest = 200;
+  const auto asked = words(scope);
+  return scope.size() <= kLongest && printable(scope) == scope &&
+         std::ranges::find(asked, "openid") != asked.end();
+}
+
 OidcSettings oidc_of(const Reading& reading, const YamlValue& value) {
   YamlFields fields{value, "oidc", reading.file, reading.problems};
   OidcSettings oidc;
@@ -71,6 +80,10 @@ OidcSettings oidc_of(const Reading& reading, const YamlValue& value) {
   oidc.ca = reading.path(fields.text("ca"));
   oidc.name = fields.text("name").value_or(oidc.name);
   oidc.groups = fields.text("groups").value_or(oidc.groups);
+  oidc.scope = fields.text("scope").value_or(oidc.scope);
+  if (!is_scope(oidc.scope))
+    fields.report(fields.place("scope"),
+                  "scope is words with openid among them, 200 bytes at most");
   oidc.grants = grants_of(reading, fields, "grants", "group");
   fields.finish();
   return oidc;

@@ -24,11 +24,12 @@ struct Grant {
 struct OidcSettings {
   std::string issuer{};
   std::string audience{};
-  std::string keys{};                     // file or https:// address: a JSON Web Key Set
-  std::string ca{};                       // PEM file, for the address; empty: the system's
-  std::string name = "sub";               // claim
-  std::string groups = "groups";          // claim: a text or a list of them
-  std::map<std::string, Grant> grants{};  // by group
+  std::string keys{};                           // file or https:// address: a JSON Web Key Set
+  std::string ca{};                             // PEM file, for the address; empty: the system's
+  std::string name = "sub";                     // claim
+  std::string groups = "groups";                // claim: a text or a list of them
+  std::map<std::string, Grant> grants{};        // by group
+  std::string scope = "openid offline_access";  // that a login from a terminal asks for
   friend bool operator==(const OidcSettings&, const OidcSettings&) = default;
 };
 

@@ -62,6 +62,7 @@ TEST_F(InstalledCupel, HasTheControllerItsProgramsAndTheirPapersInPlace) {
   EXPECT_TRUE(fs::exists(prefix / "share/cupel/monitoring/cupel.rules.yaml"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/do/operating.md"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/images/architecture.svg"));
+  EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/api/cupel_client.py"));
 }
 
 /// As CPack installs it for the Debian package, one component alone.

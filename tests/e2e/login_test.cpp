@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/base64.h"
+#include "base/file.h"
 #include "tests/support/child.h"
 #include "tests/support/replay_server.h"
 
@@ -30,8 +31,7 @@ class Login : public ::testing::Test {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  test::ReplayAnswer answer(const test::ReplayRequest& asked) const {
-    const auto url = server_.url();
+  static test::ReplayAnswer answer(const test::ReplayRequest& asked, const std::string& url) {
     if (asked.path.ends_with("/openid-configuration"))
       return {.body = fmt::format(
                   R"({{"issuer":"{0}","device_authorization_endpoint":"{0}/device",
@@ -56,7 +56,8 @@ class Login : public ::testing::Test {
   }
 
   fs::path folder_{};
-  test::ReplayServer server_{[this](const test::ReplayRequest& asked) { return answer(asked); }};
+  test::ReplayServer server_{
+      [this](const test::ReplayRequest& asked) { return answer(asked, server_.url()); }};
 };
 
 TEST_F(Login, IsKeptUntilItIsForgotten) {
@@ -68,7 +69,8 @@ TEST_F(Login, IsKeptUntilItIsForgotten) {
 
   ASSERT_EQ(first.status, 0) << first.out << first.err;
   EXPECT_THAT(first.out,
-              AllOf(HasSubstr("open https://id.example/device and enter WDJB-MJHT"),
+              AllOf(HasSubstr("login at " + server_.url() +
+                              ": open https://id.example/device and enter WDJB-MJHT"),
                     HasSubstr("logged in until 2096-"), HasSubstr("it is renewed by itself")));
   EXPECT_THAT(first.out + first.err, Not(HasSubstr("r-1")));
   EXPECT_EQ(again.status, 0) << again.err;
@@ -77,7 +79,85 @@ TEST_F(Login, IsKeptUntilItIsForgotten) {
   EXPECT_EQ(twice.status, 0);
   EXPECT_EQ(forgotten.status, 2);
   EXPECT_THAT(forgotten.err,
-              AllOf(HasSubstr("--issuer is missing"), HasSubstr("--client-id is missing")));
+              AllOf(HasSubstr("--issuer is missing"), HasSubstr("--client-id is missing"),
+                    HasSubstr("the service was asked for it: https://127.0.0.1:9: ")));
+}
+
+/// A provider and a service, both over TLS, with certificates that are signed by themselves.
+class NamedLogin : public Login {
+ protected:
+  void SetUp() override {
+    Login::SetUp();
+    issuer_ = provider_.url();
+    ASSERT_TRUE(write_file(folder_ / "provider.pem", provider_.certificate_pem()));
+    ASSERT_TRUE(write_file(folder_ / "service.pem", service_.certificate_pem()));
+  }
+  Ran log_in(std::vector<std::string> more = {}, const std::string& ca = "service.pem") const {
+    std::vector<std::string> words{CUPEL_BINARY,   "login", "--server",
+                                   service_.url(), "--ca",  (folder_ / "provider.pem").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(std::move(words), {"CUPEL_CA=" + (folder_ / ca).string()});
+  }
+  test::ReplayAnswer named() const {
+    return {.body = fmt::format(R"({{"issuer":"{}","client_id":"{}","scope":"openid groups"}})",
+                                issuer_, client_)};
+  }
+
+  std::string issuer_{}, client_ = "cupel";
+  test::ReplayServer provider_{
+      [this](const test::ReplayRequest& asked) { return answer(asked, provider_.url()); }, true};
+  test::ReplayServer service_{[this](const test::ReplayRequest&) { return named(); }, true};
+};
+
+TEST_F(NamedLogin, TakesIssuerClientAndScopeFromTheServiceAndShowsThem) {
+  const auto first = log_in();
+  issuer_ = "https://id.elsewhere.example";
+  const auto again = log_in();
+
+  ASSERT_EQ(first.status, 0) << first.out << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr(service_.url() + " names the issuer " + provider_.url() +
+                                         " and the client cupel\n"),
+                               HasSubstr("login at " + provider_.url() + ": open ")));
+  EXPECT_EQ(service_.lines(), std::vector<std::string>{"GET /api/v1/login"})
+      << "a later login goes where the first one went, whatever the service names by then";
+  EXPECT_THAT(provider_.asked().at(1).body, HasSubstr("scope=openid%20groups"));
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.out, Not(HasSubstr("names the issuer")));
+}
+
+TEST_F(NamedLogin, AsksNoProviderThatAServiceOfAnotherCertificateNames) {
+  const auto ran = log_in({}, "provider.pem");
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("name its certificate authority with $CUPEL_CA"));
+  EXPECT_TRUE(service_.asked().empty());
+  EXPECT_TRUE(provider_.asked().empty());
+}
+
+TEST_F(NamedLogin, RefusesAnIssuerWithoutTlsAndTextThatHidesSomething) {
+  for (const auto* issuer :
+       {"http://127.0.0.1:9", "http://id.example", "https://a@id.example", ""}) {
+    issuer_ = issuer;
+    const auto ran = log_in();
+    EXPECT_EQ(ran.status, 2) << issuer << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("it names no https:// issuer with a client")) << issuer;
+  }
+  issuer_ = provider_.url();
+  client_ = "cup\\u200bel";
+  EXPECT_EQ(log_in().status, 2);
+  EXPECT_TRUE(provider_.asked().empty());
+}
+
+TEST_F(NamedLogin, TakesNoClientOfAnotherIssuer) {
+  issuer_ = "https://id.elsewhere.example";
+
+  const auto ran = log_in({"--issuer", provider_.url()});
+  const auto with_client = log_in({"--issuer", provider_.url(), "--client-id", "cupel"});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("--client-id is missing"),
+                             HasSubstr("it names another issuer, https://id.elsewhere.example")));
+  EXPECT_EQ(with_client.status, 0) << with_client.err;
 }
 
 TEST_F(Login, ListsAllThatIsWrongAndAsksNothing) {

@@ -166,6 +166,28 @@ TEST(Audit, TellsWrongModelSizeFirmwareAndMachine) {
       EXPECT_EQ(each.remedy, "exchange it for the model that was ordered, or correct the profile");
 }
 
+TEST(Audit, TakesNoGpuForTheOneWhoseNameStandsWithinItsOwn) {
+  const auto fits = [](const char* expected, const char* reported) {
+    auto profile = eight_gpus();
+    profile.parts[0].count = 1;
+    profile.parts[0].pci.clear();
+    profile.parts[0].models = {expected};
+    auto one = gpu("gpu0", "", "smi");
+    one.model = reported;
+    const std::vector<Part> by_node{one};
+    return audit(profile, {}, {{}, by_node}).empty();
+  };
+
+  EXPECT_FALSE(fits("H200", "NVIDIA GH200 480GB"));
+  EXPECT_FALSE(fits("B200", "NVIDIA GB200"));
+  EXPECT_FALSE(fits("A10", "NVIDIA A100-SXM4-80GB"));
+  EXPECT_FALSE(fits("A40", "NVIDIA RTX A4000"));
+  EXPECT_TRUE(fits("H200", "NVIDIA H200"));
+  EXPECT_TRUE(fits("h200", "NVIDIA-H200-141GB"));
+  EXPECT_TRUE(fits("A10", "NVIDIA A10G"));
+  EXPECT_TRUE(fits("H100", "NVIDIA Corporation GH100 [H100 SXM5 80GB]"));
+}
+
 std::vector<std::pair<Finding, std::string>> reported(const std::vector<AuditFinding>& findings) {
   std::vector<std::pair<Finding, std::string>> reported;
   for (const auto& each : findings)

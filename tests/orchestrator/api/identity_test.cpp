@@ -295,6 +295,41 @@ TEST_F(ApiIdentity, AcceptsWebTokensOfTheSitesProviderAlone) {
   EVP_PKEY_free(key);
 }
 
+TEST_F(ApiIdentity, NamesTheProviderOfTheSiteToWhoHasNoLoginYet) {
+  const auto serve_with = [&](const std::string& oidc) {
+    write("service.yaml", oidc);
+    auto options = usual();
+    options.settings = file("service.yaml");
+    serve(options);
+    return ask_tls({.target = "/api/v1/login"});
+  };
+  const std::string rest = "  audience: cupel\n  keys: https://127.0.0.1:9/keys\n";
+
+  const auto none = serve_with("names: [here]\n");
+  const auto no_tls = serve_with("oidc:\n  issuer: id.example\n" + rest);
+  const auto named =
+      serve_with("oidc:\n  issuer: https://id.example\n  scope: openid groups\n" + rest);
+
+  EXPECT_EQ(none.status, 404);
+  EXPECT_EQ(no_tls.status, 404);
+  ASSERT_EQ(named.status, 200) << named.body;
+  EXPECT_EQ(named.json(), parse_json(R"({"issuer":"https://id.example","client_id":"cupel",
+                                         "scope":"openid groups"})")
+                              .value());
+}
+
+TEST_F(ApiIdentity, AsksAProviderForNoScopeThatGivesNoIdToken) {
+  std::vector<inventory::Problem> problems;
+
+  const auto parsed = api::parse_site_settings(
+      "oidc: {issuer: 'https://id.example', audience: a, keys: k, scope: groups}\n", "service.yaml",
+      problems);
+
+  EXPECT_FALSE(parsed);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_THAT(problems[0].what, HasSubstr("scope is words with openid among them"));
+}
+
 TEST_F(ApiIdentity, TwoPeopleAreNeededWhereTheSiteSaysSo) {
   run_of_two();
   write("service.yaml", "two_person: [cancel]\n");

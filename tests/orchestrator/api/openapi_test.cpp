@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "orchestrator/console/bounded_log.h"
 #include "tests/orchestrator/api/api_fixture.h"
@@ -292,6 +293,34 @@ TEST_F(ApiDocument, NoAnswerHasASecret) {
     if (!schema.empty()) has_none(send(operation, target(operation), "{\"x\":1}").body, operation);
   }
   EXPECT_GT(answered, 15);
+}
+
+/// "whoAmI": "who_am_i".
+std::string python_name(std::string_view id) {
+  std::string name;
+  for (const char c : id) {
+    if (std::isupper(static_cast<unsigned char>(c)) != 0) name += '_';
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+TEST_F(ApiDocument, TheShippedPythonClientIsMadeFromItAndHasEveryOperation) {
+  CUPEL_NEEDS_REAL_PART(testing::run({"python3", "-c", ""}).status == 0,
+                        "no python3: apt-get install python3");
+  std::ostringstream shipped;
+  shipped << std::ifstream{SOURCE_DIR "/docs/api/cupel_client.py"}.rdbuf();
+  write("openapi.json", json::serialize(document_));
+
+  const auto made = testing::run(
+      {"python3", SOURCE_DIR "/scripts/python-client", "--print", file("openapi.json")});
+
+  EXPECT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(made.out, shipped.str()) << "run scripts/python-client with this build's document";
+  for (const auto& each : all()) {
+    const auto name = python_name(std::string{each.described.at("operationId").as_string()});
+    EXPECT_THAT(shipped.str(), HasSubstr("\n    def " + name + "("));
+  }
 }
 
 /// Against the schema that the OpenAPI Initiative publishes, by python3-jsonschema.
