@@ -8,12 +8,15 @@
 #include <boost/asio/post.hpp>
 #include <thread>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/side_by_side.h"
 #include "base/text.h"
 #include "orchestrator/api/listener.h"
 #include "orchestrator/api/notice_look.h"
 #include "orchestrator/api/notice_sender.h"
+#include "orchestrator/api/otlp_run.h"
+#include "orchestrator/api/otlp_sender.h"
 #include "orchestrator/report/run_progress.h"
 
 namespace cupel::api {
@@ -25,6 +28,8 @@ constexpr std::chrono::minutes kLongestPause{1};  // clocks are set, and setting
 /// Between two looks: however many events a run writes, they are read together. What waits for
 /// approval the controller says a second later.
 constexpr std::chrono::milliseconds kPauseBetween{2000};
+/// For all of one run's telemetry, while other hooks wait.
+constexpr std::chrono::seconds kRunPatience{60};
 
 std::string many(std::size_t notices) {
   return fmt::format("{} notice{}", notices, notices == 1 ? "" : "s");
@@ -43,6 +48,7 @@ struct Notices::Impl {
   Task<void> serve();
   Task<WallTime> turn(WallTime now);
   Task<void> send(const NoticeHook& hook, NoticeQueue& queue, NoticeMessage message, WallTime now);
+  Task<Delivery> send_run(NoticeHook hook, NoticeMessage message);
   Task<void> send_due(const std::vector<NoticeHook>& hooks, WallTime now);
   Result<void> look(const std::vector<NoticeHook>& hooks, WallTime now);
   void save();
@@ -90,7 +96,9 @@ void Notices::Impl::save() {
 Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, NoticeMessage message,
                                WallTime now) {
   const auto count = message.notices.size();
-  const auto delivery = co_await sender.send(hook, std::move(message));
+  auto sending = hook.takes_runs() ? send_run(hook, std::move(message))
+                                   : sender.send(hook, std::move(message));
+  const auto delivery = co_await std::move(sending);
   const bool stopped = co_await cancelled();
   auto& tally = book->tallies[hook.name];
   if (delivery.done) {
@@ -99,6 +107,8 @@ Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, Notic
     tally.sent_at = now;
     shared.counters.notices_sent += count;
     log::info({}, "notice-sent", fmt::format("notices {}: {} sent", hook.name, many(count)));
+    if (!delivery.why.empty())
+      log::warning({}, "notice-rejected", fmt::format("notices {}: {}", hook.name, delivery.why));
     co_return;
   }
   if (stopped) co_return;
@@ -116,6 +126,33 @@ Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, Notic
                  fmt::format("notices {}: {} not sent: {}; it is tried again", hook.name,
                              many(count), delivery.why));
   }
+}
+
+/// The run's telemetry, made anew of the journal for each try.
+Task<Delivery> Notices::Impl::send_run(NoticeHook hook, NoticeMessage message) {
+  const json::value notice = message.notices.front().body;
+  const auto id = static_cast<engine::RunId>(number_at(notice, "run").value_or(0));
+  const auto run = handler->store().run(id);
+  if (!run)
+    co_return Delivery{.lasting = run.error().code == Code::kNotFound,
+                       .why = printable(run.error().what)};
+  const auto requests = otlp_of_run(*run, handler->journal(), shared.version, message.dropped);
+  if (!requests)
+    co_return Delivery{.lasting = requests.error().code != Code::kStorage,
+                       .why = printable(requests.error().what)};
+  auto client = otlp_client(hook.url, hook.ca, hook.secret, "notices: " + hook.name);
+  OtlpProgress progress;
+  const auto sent = co_await send_otlp(client, *requests, progress, Deadline::in(kRunPatience));
+  if (!sent)
+    co_return Delivery{
+        .lasting = sent.error().code == Code::kFailed || sent.error().code == Code::kMalformed,
+        .wait = sent.error().retry_after,
+        .why = printable(sent.error().what)};
+  Delivery done{.done = true};
+  if (progress.rejected > 0 || !progress.why.empty())
+    done.why =
+        fmt::format("of run {} the receiver rejected {}: {}", id, progress.rejected, progress.why);
+  co_return done;
 }
 
 Task<void> Notices::Impl::send_due(const std::vector<NoticeHook>& hooks, WallTime now) {
