@@ -29,6 +29,7 @@ using Kind = NoticeHook::Kind;
 constexpr std::size_t kLongestUrl = 2048;
 constexpr std::size_t kMostAddresses = 32, kLongestAddress = 254;  // RFC 5321, 4.5.3.1.3
 constexpr std::chrono::seconds kLongestGroup = std::chrono::hours{24};
+constexpr std::chrono::seconds kLeastMetrics{10}, kMostMetrics{3600};
 
 /// One mailbox as RFC 5321 has it, of plain letters: nothing that ends a line or a "<...>".
 bool is_address(std::string_view text) {
@@ -120,6 +121,9 @@ void take_otlp(HookReading& reading, NoticeHook& hook) {
   hook.url = fields.required("otlp");
   hook.secret = reading.secret("token");
   hook.group = std::chrono::seconds{0};
+  hook.metrics = fields.duration("metrics");
+  if (hook.metrics && (*hook.metrics < kLeastMetrics || *hook.metrics > kMostMetrics))
+    fields.report(fields.place("metrics"), "is 10s at least, and 1h at most");
   auto fault = hook.url.empty() ? std::nullopt : fault_in_hook_url(hook.kind, hook.url);
   if (!fault && hook.url.contains('?')) fault = "the address has a query: it is that of /v1/traces";
   if (fault) fields.report(fields.place("otlp"), *fault);

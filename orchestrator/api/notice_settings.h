@@ -34,6 +34,7 @@ struct NoticeHook {
   inventory::RackScope racks = inventory::RackScope::all();
   std::chrono::seconds group{30};  // what comes within it is sent as one
   std::optional<QuietHours> quiet{};
+  std::optional<std::chrono::seconds> metrics{};  // OTLP: how often it gets what /metrics counts
 
   bool is_urgent(std::string_view what) const { return urgent.contains(what); }
   /// An OTLP receiver gets whole runs, each as a batch of its own.

@@ -6,6 +6,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
+#include <map>
 #include <thread>
 
 #include "base/json.h"
@@ -17,6 +18,7 @@
 #include "orchestrator/api/notice_sender.h"
 #include "orchestrator/api/otlp_run.h"
 #include "orchestrator/api/otlp_sender.h"
+#include "orchestrator/api/otlp_service.h"
 #include "orchestrator/report/run_progress.h"
 
 namespace cupel::api {
@@ -48,6 +50,8 @@ struct Notices::Impl {
   Task<void> serve();
   Task<WallTime> turn(WallTime now);
   Task<void> send(const NoticeHook& hook, NoticeQueue& queue, NoticeMessage message, WallTime now);
+  void send_metrics(const NoticeHook& hook, WallTime now, std::vector<Task<void>>& sending);
+  Task<void> post_metrics(NoticeHook hook, std::vector<OtlpRequest> requests, WallTime now);
   Task<Delivery> send_run(NoticeHook hook, NoticeMessage message);
   Task<void> send_due(const std::vector<NoticeHook>& hooks, WallTime now);
   Result<void> look(const std::vector<NoticeHook>& hooks, WallTime now);
@@ -62,6 +66,11 @@ struct Notices::Impl {
   NoticeSender sender{io.get_executor()};
   std::optional<NoticeBook> book{};
   std::string saved{};  // as the file has it
+  struct MetricsTurn {
+    WallTime due{};
+    std::string why{};  // the last failed; empty: it did not
+  };
+  std::map<std::string, MetricsTurn> metrics{};  // by the hook's name
   asio::steady_timer news{io, asio::steady_timer::time_point::max()};
   bool woken = true;
   std::atomic<bool> posted{false};
@@ -155,10 +164,42 @@ Task<Delivery> Notices::Impl::send_run(NoticeHook hook, NoticeMessage message) {
   co_return done;
 }
 
+/// What cannot be delivered is lost: the next time has newer figures. Said once while it lasts.
+Task<void> Notices::Impl::post_metrics(NoticeHook hook, std::vector<OtlpRequest> requests,
+                                       WallTime now) {
+  auto client = otlp_client(hook.url, hook.ca, hook.secret, "notices: " + hook.name);
+  OtlpProgress progress;
+  const auto sent =
+      co_await send_otlp(client, requests, progress, Deadline::in(NoticeSender::kPatience));
+  auto& turn = metrics[hook.name];
+  const auto why = sent ? std::string{} : printable(sent.error().what);
+  if (!sent) turn.due = std::max(turn.due, now + sent.error().retry_after);
+  if (!sent && turn.why.empty())
+    log::warning({}, "metrics-not-sent", fmt::format("notices {}: {}", hook.name, why));
+  turn.why = why;
+}
+
+void Notices::Impl::send_metrics(const NoticeHook& hook, WallTime now,
+                                 std::vector<Task<void>>& sending) {
+  if (!hook.metrics) return;
+  auto& turn = metrics[hook.name];
+  // A clock that was set back does not hold them up.
+  const bool is_due = turn.due <= now || turn.due > now + std::chrono::hours{2};
+  if (!is_due) return;
+  turn.due = now + *hook.metrics;
+  const auto inventory = shared.inventory.get();
+  auto requests = otlp_of_service(*handler, inventory ? inventory->site : "", now);
+  if (requests)
+    sending.push_back(post_metrics(hook, *std::move(requests), now));
+  else
+    log::warning({}, "metrics-not-sent", printable(requests.error().what));
+}
+
 Task<void> Notices::Impl::send_due(const std::vector<NoticeHook>& hooks, WallTime now) {
   const auto inventory = shared.inventory.get();
   std::vector<Task<void>> sending;
   for (const auto& hook : hooks) {
+    send_metrics(hook, now, sending);
     auto& queue = book->queues[hook.name];
     const auto* batch = queue.take(hook, now);
     if (batch == nullptr) continue;
@@ -187,7 +228,8 @@ Task<WallTime> Notices::Impl::turn(WallTime now) {
   save();
   WallTime next = now + kLongestPause;
   for (const auto& hook : hooks)
-    if (const auto due = book->queues[hook.name].due(hook, now)) next = std::min(next, *due);
+    next = std::min({next, book->queues[hook.name].due(hook, now).value_or(next),
+                     hook.metrics ? metrics[hook.name].due : next});
   co_return next;
 }
 

@@ -2,8 +2,6 @@
 // Holds a JSON text against messages of opentelemetry-proto 1.9, by the rules of ProtoJSON and
 // those of OTLP: known names alone, in camelCase; 64-bit integers as texts; ids in hexadecimal;
 // enumerators as numbers; one member of a oneof; no null. Shares no code with what writes it.
-#include <algorithm>
-#include <cctype>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,10 +46,32 @@ inline const std::map<std::string, ProtoFields>& otlp_messages() {
       {"ExportMetricsServiceRequest", {{"resourceMetrics", "*ResourceMetrics"}}},
       {"ResourceMetrics", {{"resource", "Resource"}, {"scopeMetrics", "*ScopeMetrics"}}},
       {"ScopeMetrics", {{"scope", "Scope"}, {"metrics", "*Metric"}}},
-      {"Metric", {{"name", "string"}, {"unit", "string"}, {"gauge", "Gauge"}}},
+      {"Metric",
+       {{"name", "string"},
+        {"description", "string"},
+        {"unit", "string"},
+        {"gauge", "Gauge"},
+        {"sum", "Sum"},
+        {"histogram", "Histogram"}}},
       {"Gauge", {{"dataPoints", "*NumberDataPoint"}}},
+      {"Sum",
+       {{"dataPoints", "*NumberDataPoint"},
+        {"aggregationTemporality", "enum"},
+        {"isMonotonic", "bool"}}},
+      {"Histogram", {{"dataPoints", "*HistogramDataPoint"}, {"aggregationTemporality", "enum"}}},
       {"NumberDataPoint",
-       {{"attributes", "*KeyValue"}, {"timeUnixNano", "fixed64"}, {"asDouble", "double"}}},
+       {{"attributes", "*KeyValue"},
+        {"startTimeUnixNano", "fixed64"},
+        {"timeUnixNano", "fixed64"},
+        {"asDouble", "double"}}},
+      {"HistogramDataPoint",
+       {{"attributes", "*KeyValue"},
+        {"startTimeUnixNano", "fixed64"},
+        {"timeUnixNano", "fixed64"},
+        {"count", "fixed64"},
+        {"sum", "double"},
+        {"bucketCounts", "*fixed64"},
+        {"explicitBounds", "*double"}}},
       {"Resource", {{"attributes", "*KeyValue"}}},
       {"Scope", {{"name", "string"}, {"version", "string"}}},
       {"KeyValue", {{"key", "string"}, {"value", "AnyValue"}}},
@@ -67,6 +87,7 @@ inline bool is_lower_hex(std::string_view text, std::size_t bytes) {
 inline bool is_proto_scalar(const json::value& value, const std::string& type) {
   if (type == "enum") return value.is_int64() || value.is_uint64();
   if (type == "double") return value.is_number();
+  if (type == "bool") return value.is_bool();
   if (!value.is_string()) return false;
   std::string_view text{value.get_string()};
   if (type == "string") return true;

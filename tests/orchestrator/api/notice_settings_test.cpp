@@ -111,12 +111,12 @@ TEST(NoticeSettings, AnOtlpReceiverGetsEachRunWhole) {
 
   const auto settings = parse_site_settings(
       "notices:\n  - {name: otel, otlp: \"https://collector.example.com:4318\", token: "
-      "\"file:/etc/cupel/otlp-token\", ca: /etc/cupel/otlp.pem}\n",
+      "\"file:/etc/cupel/otlp-token\", ca: /etc/cupel/otlp.pem, metrics: 1m}\n",
       "service.yaml", problems);
   const auto wrong = notice_problems(R"(
 notices:
   - {name: one, otlp: "http://10.0.0.5:4318", token: SECRET, on: [halt], racks: [a01]}
-  - {name: two, otlp: "https://h/?key=SECRET", group: 5m, urgent: [end], colour: red}
+  - {name: two, otlp: "https://h/?key=SECRET", group: 5m, urgent: [end], metrics: 5s, colour: red}
 )");
 
   ASSERT_TRUE(settings) << inventory::to_string(problems);
@@ -126,6 +126,7 @@ notices:
   EXPECT_EQ(otel.url, "https://collector.example.com:4318");
   EXPECT_THAT(otel.on, ElementsAre("end"));
   EXPECT_EQ(otel.group, 0min);
+  EXPECT_EQ(otel.metrics, 1min);
   EXPECT_THAT(wrong,
               AllOf(HasSubstr("service.yaml:3:"), HasSubstr("http:// goes to loopback addresses"),
                     HasSubstr("token is a secret"), HasSubstr("on does not go with otlp"),
@@ -133,7 +134,7 @@ notices:
   EXPECT_THAT(wrong, AllOf(HasSubstr("service.yaml:4:"), HasSubstr("has a query"),
                            HasSubstr("group does not go with otlp"),
                            HasSubstr("urgent does not go with otlp"), HasSubstr("colour"),
-                           Not(HasSubstr("SECRET"))));
+                           HasSubstr("is 10s at least, and 1h at most"), Not(HasSubstr("SECRET"))));
 }
 
 TEST(NoticeSettings, RacksThatNameNoneAreNotAllOfThem) {

@@ -2,6 +2,8 @@
 // receiver's answers, and what the service sends.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "base/utc.h"
 #include "orchestrator/api/notice_book.h"
@@ -321,10 +323,14 @@ class OtlpServiceTest : public ApiTest {
               "\", tls: {trust: first-use}}\n  ssh: {user: root, key: " + file("secret") +
               "}\nnodes:\n  - {name: n01, bmc: {address: 127.64.99.1}, ssh: {address: "
               "127.64.99.2}}\n");
+    settings();
+  }
+  /// `more`: of the entry.
+  void settings(const std::string& more = {}) {
     write("service.yaml",
           fmt::format("inventory: site.yaml\nnotices:\n  - {{name: ops, otlp: \"{}/otlp/\", ca: "
-                      "ca.pem, token: \"file:secret\"}}\n",
-                      server_.url()));
+                      "ca.pem, token: \"file:secret\"{}}}\n",
+                      server_.url(), more));
     const auto files = api::read_site_files({state(), file("service.yaml")});
     ASSERT_TRUE(files) << files.error().what;
     shared_.state = state();
@@ -435,6 +441,38 @@ TEST_F(OtlpServiceTest, GivesUpWhatAReceiverRefusesAndGoesOnWithTheNextRun) {
   EXPECT_THAT(tally.why, HasSubstr("HTTP 400: no JSON here"));
   EXPECT_THAT(log_text(), AllOf(HasSubstr("notice-given-up: notices ops: 1 notice given up"),
                                 HasSubstr("of run 2 the receiver rejected 1")));
+}
+
+TEST_F(OtlpServiceTest, SendsWhatItCountsAsOftenAsTheSettingsSay) {
+  settings(", metrics: 30s");
+  run_of_two();
+  shared_.counters.count(200, std::chrono::microseconds{700});
+  shared_.started = kNoon - 1h;
+
+  EXPECT_EQ(turn(kNoon), kNoon + 30s);
+  turn(kNoon + 29s);
+  answer_ = [](const std::string&) {
+    return ReplayAnswer{.status = 429, .fields = "Retry-After: 50\r\n"};
+  };
+  EXPECT_EQ(turn(kNoon + 30s), kNoon + 80s);
+  turn(kNoon + 79s);
+
+  ASSERT_THAT(server_.lines(), ElementsAre("POST /otlp/v1/metrics", "POST /otlp/v1/metrics"));
+  const api::OtlpRequest sent{OtlpSignal::metrics, server_.asked()[0].body, 0};
+  EXPECT_THAT(proto_faults(parse_json(sent.body).value(), message_of(sent.path())), IsEmpty());
+  const auto metrics = items_of({sent}, OtlpSignal::metrics);
+  const auto counted = named(metrics, "cupel_api_requests_total").at("sum");
+  EXPECT_EQ(counted.at("aggregationTemporality").as_int64(), 2);
+  const auto& ok = counted.at("dataPoints").at(1);
+  EXPECT_EQ(attribute(ok, "class"), "2xx");
+  EXPECT_EQ(ok.at("asDouble").to_number<double>(), 1);
+  EXPECT_EQ(text_at(ok, "startTimeUnixNano"), api::otlp_time(kNoon - 1h));
+  const auto times = named(metrics, "cupel_api_request_seconds").at("histogram").at("dataPoints");
+  EXPECT_EQ(times.at(0).at("bucketCounts").as_array().size(),
+            times.at(0).at("explicitBounds").as_array().size() + 1);
+  EXPECT_EQ(text_at(times.at(0), "count"), "1");
+  EXPECT_FALSE(named(metrics, "cupel_nodes").at("gauge").at("dataPoints").as_array().empty());
+  EXPECT_THAT(log_text(), HasSubstr("metrics-not-sent: notices ops: "));
 }
 
 }  // namespace
