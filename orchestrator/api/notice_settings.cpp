@@ -125,7 +125,8 @@ void take_otlp(HookReading& reading, NoticeHook& hook) {
   if (hook.metrics && (*hook.metrics < kLeastMetrics || *hook.metrics > kMostMetrics))
     fields.report(fields.place("metrics"), "is 10s at least, and 1h at most");
   auto fault = hook.url.empty() ? std::nullopt : fault_in_hook_url(hook.kind, hook.url);
-  if (!fault && hook.url.contains('?')) fault = "the address has a query: it is that of /v1/traces";
+  if (!fault && hook.url.contains('?'))
+    fault = "the address has a query: it ends in front of /v1/traces";
   if (fault) fields.report(fields.place("otlp"), *fault);
   for (const auto* key : {"on", "urgent", "racks", "group", "quiet"})
     if (fields.has(key))

@@ -107,7 +107,7 @@ class RunTelemetry {
   RunTelemetry(const store::Run& run, const LiveRun& live, std::string_view version,
                const std::string& first_hash, OtlpLimits limits)
       : run_{run}, live_{live}, limits_{limits}, requests_{resource_of(live, version), version} {
-    trace_ = sha256_hex("cupel trace\n" + first_hash).substr(0, kTraceDigits);
+    trace_ = sha256_hex("trace\n" + first_hash).substr(0, kTraceDigits);
     root_ = span_id("", "", 0);
   }
 

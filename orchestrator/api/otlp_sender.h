@@ -1,6 +1,6 @@
 #pragma once
 // Sends OpenTelemetry's requests to a receiver, one after the other, over HTTP. TLS is always
-// verified; answers are bounded, and believed no further than their status and their counts.
+// verified. Answers are bounded; only their status, their counts and a line of words are used.
 // Source: OTLP Specification 1.9.0, "OTLP/HTTP Response": partial success is not sent again; 429,
 // 502, 503 and 504 may be, after Retry-After.
 #include <span>

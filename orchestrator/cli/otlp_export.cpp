@@ -37,7 +37,7 @@ Result<handoff::ApiClient> client_of(const OtlpOptions& options) {
   if (const auto fault = api::fault_in_hook_url(api::NoticeHook::Kind::otlp, options.url))
     faults.push_back("--url: " + *fault);
   else if (options.url.contains('?'))
-    faults.emplace_back("--url: the address has a query: it is that of /v1/traces");
+    faults.emplace_back("--url: the address has a query: it ends in front of /v1/traces");
   std::optional<inventory::SecretRef> token;
   if (!options.token.empty()) {
     std::error_code unknown;
