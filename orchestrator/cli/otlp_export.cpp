@@ -51,7 +51,7 @@ Result<handoff::ApiClient> client_of(const OtlpOptions& options) {
   std::string all;
   for (const auto& fault : faults) all += (all.empty() ? "" : "; ") + fault;
   if (!all.empty()) return Error{Code::kInvalid, all};
-  return api::otlp_client(options.url, options.ca, std::move(token), "--url, --token and --ca");
+  return api::otlp_client(options.url, options.ca, std::move(token), "the command line");
 }
 
 /// Sends them all; what a receiver puts off is tried again after as long as it asks for. Errors: as
@@ -148,7 +148,7 @@ CommandRow otlp_row(Context& context) {
       "Exit codes: 0 sent, 1 sent, and the receiver rejected a part, 2 the input is wrong, or the\n"
       "            run is not over, 3 it could not be sent.";
   row.options = {
-      {"--run", &options->run, "its number [the newest]"},
+      {"--run", &options->run, "its number [the newest]", {.range = NumberRange{1, 2e9}}},
       {"--url", &options->url,
        "of the receiver, without /v1/traces: https://collector.example.com:4318", kRequired},
       {"--token", &options->token,

@@ -73,9 +73,10 @@ json::value named(const std::vector<json::value>& items, std::string_view name) 
 
 class OtlpRunTest : public ApiTest {
  protected:
-  Result<std::vector<api::OtlpRequest>> made(engine::RunId run, api::OtlpLimits limits = {}) {
+  Result<std::vector<api::OtlpRequest>> made(engine::RunId run, api::OtlpLimits limits = {},
+                                             std::size_t dropped = 0) {
     const auto journal = store::JournalReader::open(state()).value();
-    return api::otlp_of_run(store().run(run).value(), journal, "1.2.3", 0, limits);
+    return api::otlp_of_run(store().run(run).value(), journal, "1.2.3", dropped, limits);
   }
   engine::RunId ended_run() {
     const auto run = run_of_two();
@@ -164,13 +165,14 @@ TEST_F(OtlpRunTest, MadeAgainIsTheSame) {
 TEST_F(OtlpRunTest, SaysWhatItsLimitsLeftOut) {
   const auto run = ended_run();
 
-  const auto requests = made(run, {.spans = 2, .records = 3, .points = 0}).value();
+  const auto requests = made(run, {.spans = 2, .records = 3, .points = 0}, 9).value();
 
   const auto spans = items_of(requests, OtlpSignal::traces);
   ASSERT_THAT(spans, SizeIs(2));
   const auto root = named(spans, "run small");
   EXPECT_EQ(attribute(root, "cupel.left_out.spans"), "4");
   EXPECT_EQ(attribute(root, "cupel.left_out.records"), "4");
+  EXPECT_EQ(attribute(root, "cupel.dropped_runs"), "9");
   EXPECT_THAT(items_of(requests, OtlpSignal::logs), SizeIs(3));
 }
 
