@@ -5,17 +5,22 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <boost/json.hpp>
+#include <cmath>
 #include <filesystem>
 
 #include "base/log.h"
 #include "orchestrator/api/bmc_sums.h"
 #include "orchestrator/api/handlers.h"
+#include "orchestrator/api/otlp_service.h"
 #include "orchestrator/api/planned_power.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/store/bmc_budgets.h"
 
 namespace cupel::api {
 namespace {
+
+namespace json = boost::json;
 
 constexpr std::size_t kMostSteps = 200, kMostLevels = 2000;
 
@@ -196,24 +201,90 @@ void add_service(RequestHandler& handler, prometheus::Registry& registry) {
         static_cast<double>(space.capacity));
 }
 
-}  // namespace
-
-Reply read_metrics(RequestHandler& handler, const Call& call) {
-  if (!call.identity.sees_all_racks())
-    return Problem{403, "forbidden", "this counts all nodes, and you may see some of the racks"};
+/// All of it, as it is now. Errors: kStorage.
+Result<std::vector<prometheus::MetricFamily>> all_families(RequestHandler& handler) {
   prometheus::Registry registry;
-  const auto added = add_runs(handler, registry);
-  if (!added) return problem_of(added.error());
+  TRY(add_runs(handler, registry));
   add_service(handler, registry);
   auto families = registry.Collect();
   add_requests(handler.shared().counters, families);
   if (const auto read = add_bmcs(handler.shared(), families); !read)
     log::warning({}, "metrics-without-bmcs", read.error().what);
+  return families;
+}
+
+/// What HistogramDataPoint has: a count for each bucket, not up to it; the last has no bound.
+void put_histogram(json::object& point, const prometheus::ClientMetric::Histogram& histogram) {
+  json::array counts, bounds;
+  std::uint64_t before = 0;
+  for (const auto& bucket : histogram.bucket) {
+    counts.emplace_back(std::to_string(bucket.cumulative_count - before));
+    before = bucket.cumulative_count;
+    if (std::isfinite(bucket.upper_bound)) bounds.emplace_back(bucket.upper_bound);
+  }
+  point["count"] = std::to_string(histogram.sample_count);
+  point["sum"] = histogram.sample_sum;
+  point["bucketCounts"] = std::move(counts);
+  point["explicitBounds"] = std::move(bounds);
+}
+
+json::array otlp_points(const prometheus::MetricFamily& family, engine::WallTime started,
+                        engine::WallTime now) {
+  // What was counted of BMCs outlives the service: since when is not known.
+  const bool has_start =
+      family.type != prometheus::MetricType::Gauge && !family.name.starts_with("cupel_bmc_");
+  json::array points;
+  for (const auto& metric : family.metric) {
+    json::array attributes;
+    for (const auto& label : metric.label) put_attribute(attributes, label.name, label.value);
+    json::object point{{"attributes", std::move(attributes)}, {"timeUnixNano", otlp_time(now)}};
+    if (has_start) point["startTimeUnixNano"] = otlp_time(started);
+    if (family.type == prometheus::MetricType::Histogram)
+      put_histogram(point, metric.histogram);
+    else if (family.type == prometheus::MetricType::Counter)
+      point["asDouble"] = metric.counter.value;
+    else
+      point["asDouble"] = metric.gauge.value;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+}  // namespace
+
+Reply read_metrics(RequestHandler& handler, const Call& call) {
+  if (!call.identity.sees_all_racks())
+    return Problem{403, "forbidden", "this counts all nodes, and you may see some of the racks"};
+  const auto families = all_families(handler);
+  if (!families) return problem_of(families.error());
   const prometheus::TextSerializer serializer;
   Answer answer;
   answer.type = "text/plain; version=0.0.4; charset=utf-8";
-  answer.body = shared_text(serializer.Serialize(families));
+  answer.body = shared_text(serializer.Serialize(*families));
   return answer;
+}
+
+Result<std::vector<OtlpRequest>> otlp_of_service(RequestHandler& handler, std::string_view site,
+                                                 engine::WallTime now) {
+  constexpr int kCumulative = 2;  // AGGREGATION_TEMPORALITY_CUMULATIVE
+  const auto& shared = handler.shared();
+  OtlpRequests requests{otlp_resource(shared.version, site), shared.version};
+  TRY(const auto families, all_families(handler));
+  for (const auto& family : families) {
+    auto points = otlp_points(family, shared.started, now);
+    if (points.empty()) continue;
+    const auto count = points.size();
+    json::object data{{"dataPoints", std::move(points)}};
+    const bool is_gauge = family.type == prometheus::MetricType::Gauge;
+    const bool is_counter = family.type == prometheus::MetricType::Counter;
+    if (!is_gauge) data["aggregationTemporality"] = kCumulative;
+    if (is_counter) data["isMonotonic"] = true;
+    const auto* kind = is_gauge ? "gauge" : is_counter ? "sum" : "histogram";
+    requests.add(OtlpSignal::metrics,
+                 {{"name", family.name}, {"description", family.help}, {kind, std::move(data)}},
+                 count);
+  }
+  return requests.finish();
 }
 
 }  // namespace cupel::api

@@ -69,11 +69,14 @@ std::set<std::string> Look::racks_of(engine::RunId run) {
 void Look::put(std::string_view what, json::object body, const std::set<std::string>& racks) {
   json::value sendable = std::move(body);
   make_sendable(sendable);
+  const auto body_event = text_at(sendable, "event").value_or("");
   for (const auto& hook : hooks) {
     const bool here = hook.racks.is_all() || std::ranges::any_of(racks, [&](const auto& rack) {
                         return hook.racks.has(rack);
                       });
     if (!here || !hook.on.contains(what)) continue;
+    // It can go on: its telemetry goes out once it is over.
+    if (hook.takes_runs() && body_event == to_string(EventKind::run_interrupted)) continue;
     Notice notice{std::string{what}, now, sendable.get_object()};
     if (book.queues[hook.name].add(std::move(notice))) continue;
     ++book.tallies[hook.name].lost;

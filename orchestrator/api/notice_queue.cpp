@@ -83,7 +83,8 @@ const NoticeBatch* NoticeQueue::take(const NoticeHook& hook, WallTime now) {
   const bool urgent_alone = is_quiet(hook, now);
   std::deque<Notice> stay;
   for (auto& each : waiting_) {
-    const bool goes = !urgent_alone || hook.is_urgent(each.what);
+    const bool is_next = batch_->notices.empty() || !hook.takes_runs();
+    const bool goes = is_next && (!urgent_alone || hook.is_urgent(each.what));
     if (goes)
       batch_->notices.push_back(std::move(each));
     else

@@ -29,6 +29,7 @@ using Kind = NoticeHook::Kind;
 constexpr std::size_t kLongestUrl = 2048;
 constexpr std::size_t kMostAddresses = 32, kLongestAddress = 254;  // RFC 5321, 4.5.3.1.3
 constexpr std::chrono::seconds kLongestGroup = std::chrono::hours{24};
+constexpr std::chrono::seconds kLeastMetrics{10}, kMostMetrics{3600};
 
 /// One mailbox as RFC 5321 has it, of plain letters: nothing that ends a line or a "<...>".
 bool is_address(std::string_view text) {
@@ -113,11 +114,33 @@ void take_mail(HookReading& reading, NoticeHook& hook) {
     fields.report(fields.place(), "user and password belong together");
 }
 
+/// Every run that is over, whole: nothing is picked, grouped or held back.
+void take_otlp(HookReading& reading, NoticeHook& hook) {
+  auto& fields = reading.fields;
+  hook.kind = Kind::otlp;
+  hook.url = fields.required("otlp");
+  hook.secret = reading.secret("token");
+  hook.group = std::chrono::seconds{0};
+  hook.metrics = fields.duration("metrics");
+  if (hook.metrics && (*hook.metrics < kLeastMetrics || *hook.metrics > kMostMetrics))
+    fields.report(fields.place("metrics"), "is 10s at least, and 1h at most");
+  auto fault = hook.url.empty() ? std::nullopt : fault_in_hook_url(hook.kind, hook.url);
+  if (!fault && hook.url.contains('?'))
+    fault = "the address has a query: it ends in front of /v1/traces";
+  if (fault) fields.report(fields.place("otlp"), *fault);
+  for (const auto* key : {"on", "urgent", "racks", "group", "quiet"})
+    if (fields.has(key))
+      fields.report(
+          fields.place(key),
+          fmt::format("{} does not go with otlp, which gets each run once it is over", key));
+}
+
 void take_target(HookReading& reading, NoticeHook& hook) {
   auto& fields = reading.fields;
-  const int named = fields.has("webhook") + fields.has("slack") + fields.has("mail");
+  const int named =
+      fields.has("webhook") + fields.has("slack") + fields.has("mail") + fields.has("otlp");
   if (named != 1) {
-    fields.report(fields.place(), "a notice goes to one of webhook, slack and mail");
+    fields.report(fields.place(), "a notice goes to one of webhook, slack, mail and otlp");
     return;
   }
   hook.ca = reading.path("ca");
@@ -127,6 +150,8 @@ void take_target(HookReading& reading, NoticeHook& hook) {
   } else if (fields.has("mail")) {
     hook.kind = Kind::mail;
     take_mail(reading, hook);
+  } else if (fields.has("otlp")) {
+    take_otlp(reading, hook);
   } else {
     take_webhook(reading, hook);
   }
@@ -163,6 +188,11 @@ NoticeHook hook_of(YamlFields& fields, const inventory::YamlValue& map, const st
       fault && !hook.name.empty())
     fields.report(fields.place("name"), *fault);
   take_target(reading, hook);
+  if (hook.takes_runs()) {
+    hook.on = {"end"};
+    fields.finish();
+    return hook;
+  }
   hook.on = reading.kinds("on");
   if (hook.on.empty()) hook.on = {std::begin(kNoticeKinds), std::end(kNoticeKinds)};
   hook.urgent = reading.kinds("urgent");

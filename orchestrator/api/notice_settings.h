@@ -21,11 +21,11 @@ struct QuietHours {
 };
 
 struct NoticeHook {
-  enum class Kind { webhook, slack, mail } kind = Kind::webhook;
+  enum class Kind { webhook, slack, mail, otlp } kind = Kind::webhook;
   std::string name{};
-  std::string url{};  // of a webhook; of a mail server: "smtps://mail.example.com:465"
+  std::string url{};  // of a webhook or an OTLP receiver; "smtps://mail.example.com:465"
   std::optional<inventory::SecretRef> secret_url{};  // instead, where it is one
-  std::optional<inventory::SecretRef> secret{};      // webhook: bearer token; mail: password
+  std::optional<inventory::SecretRef> secret{};      // bearer token; mail: password
   std::string ca{};                                  // PEM file; empty: the system's authorities
   std::string user{}, from{};                        // of mail
   std::vector<std::string> to{};
@@ -34,8 +34,11 @@ struct NoticeHook {
   inventory::RackScope racks = inventory::RackScope::all();
   std::chrono::seconds group{30};  // what comes within it is sent as one
   std::optional<QuietHours> quiet{};
+  std::optional<std::chrono::seconds> metrics{};  // OTLP: how often it gets what /metrics counts
 
   bool is_urgent(std::string_view what) const { return urgent.contains(what); }
+  /// An OTLP receiver gets whole runs, each as a batch of its own.
+  bool takes_runs() const { return kind == Kind::otlp; }
   friend bool operator==(const NoticeHook&, const NoticeHook&) = default;
 };
 

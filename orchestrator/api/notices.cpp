@@ -6,14 +6,19 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
+#include <map>
 #include <thread>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/side_by_side.h"
 #include "base/text.h"
 #include "orchestrator/api/listener.h"
 #include "orchestrator/api/notice_look.h"
 #include "orchestrator/api/notice_sender.h"
+#include "orchestrator/api/otlp_run.h"
+#include "orchestrator/api/otlp_sender.h"
+#include "orchestrator/api/otlp_service.h"
 #include "orchestrator/report/run_progress.h"
 
 namespace cupel::api {
@@ -25,6 +30,8 @@ constexpr std::chrono::minutes kLongestPause{1};  // clocks are set, and setting
 /// Between two looks: however many events a run writes, they are read together. What waits for
 /// approval the controller says a second later.
 constexpr std::chrono::milliseconds kPauseBetween{2000};
+/// For all of one run's telemetry, while other hooks wait.
+constexpr std::chrono::seconds kRunPatience{60};
 
 std::string many(std::size_t notices) {
   return fmt::format("{} notice{}", notices, notices == 1 ? "" : "s");
@@ -43,6 +50,9 @@ struct Notices::Impl {
   Task<void> serve();
   Task<WallTime> turn(WallTime now);
   Task<void> send(const NoticeHook& hook, NoticeQueue& queue, NoticeMessage message, WallTime now);
+  void send_metrics(const NoticeHook& hook, WallTime now, std::vector<Task<void>>& sending);
+  Task<void> post_metrics(NoticeHook hook, std::vector<OtlpRequest> requests, WallTime now);
+  Task<Delivery> send_run(NoticeHook hook, NoticeMessage message);
   Task<void> send_due(const std::vector<NoticeHook>& hooks, WallTime now);
   Result<void> look(const std::vector<NoticeHook>& hooks, WallTime now);
   void save();
@@ -56,6 +66,11 @@ struct Notices::Impl {
   NoticeSender sender{io.get_executor()};
   std::optional<NoticeBook> book{};
   std::string saved{};  // as the file has it
+  struct MetricsTurn {
+    WallTime due{};
+    std::string why{};  // the last failed; empty: it did not
+  };
+  std::map<std::string, MetricsTurn> metrics{};  // by the hook's name
   asio::steady_timer news{io, asio::steady_timer::time_point::max()};
   bool woken = true;
   std::atomic<bool> posted{false};
@@ -90,7 +105,9 @@ void Notices::Impl::save() {
 Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, NoticeMessage message,
                                WallTime now) {
   const auto count = message.notices.size();
-  const auto delivery = co_await sender.send(hook, std::move(message));
+  auto sending = hook.takes_runs() ? send_run(hook, std::move(message))
+                                   : sender.send(hook, std::move(message));
+  const auto delivery = co_await std::move(sending);
   const bool stopped = co_await cancelled();
   auto& tally = book->tallies[hook.name];
   if (delivery.done) {
@@ -99,6 +116,8 @@ Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, Notic
     tally.sent_at = now;
     shared.counters.notices_sent += count;
     log::info({}, "notice-sent", fmt::format("notices {}: {} sent", hook.name, many(count)));
+    if (!delivery.why.empty())
+      log::warning({}, "notice-rejected", fmt::format("notices {}: {}", hook.name, delivery.why));
     co_return;
   }
   if (stopped) co_return;
@@ -118,10 +137,69 @@ Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, Notic
   }
 }
 
+/// The run's telemetry, made anew of the journal for each try.
+Task<Delivery> Notices::Impl::send_run(NoticeHook hook, NoticeMessage message) {
+  const json::value notice = message.notices.front().body;
+  const auto id = static_cast<engine::RunId>(number_at(notice, "run").value_or(0));
+  const auto run = handler->store().run(id);
+  if (!run)
+    co_return Delivery{.lasting = run.error().code == Code::kNotFound,
+                       .why = printable(run.error().what)};
+  const auto requests = otlp_of_run(*run, handler->journal(), shared.version, message.dropped);
+  if (!requests)
+    co_return Delivery{.lasting = requests.error().code != Code::kStorage,
+                       .why = printable(requests.error().what)};
+  auto client = otlp_client(hook.url, hook.ca, hook.secret, "notices: " + hook.name);
+  OtlpProgress progress;
+  const auto sent = co_await send_otlp(client, *requests, progress, Deadline::in(kRunPatience));
+  if (!sent)
+    co_return Delivery{
+        .lasting = sent.error().code == Code::kFailed || sent.error().code == Code::kMalformed,
+        .wait = sent.error().retry_after,
+        .why = printable(sent.error().what)};
+  Delivery done{.done = true};
+  if (progress.rejected > 0 || !progress.why.empty())
+    done.why =
+        fmt::format("of run {} the receiver rejected {}: {}", id, progress.rejected, progress.why);
+  co_return done;
+}
+
+/// What cannot be delivered is lost: the next time has newer figures. Said once while it lasts.
+Task<void> Notices::Impl::post_metrics(NoticeHook hook, std::vector<OtlpRequest> requests,
+                                       WallTime now) {
+  auto client = otlp_client(hook.url, hook.ca, hook.secret, "notices: " + hook.name);
+  OtlpProgress progress;
+  const auto sent =
+      co_await send_otlp(client, requests, progress, Deadline::in(NoticeSender::kPatience));
+  auto& turn = metrics[hook.name];
+  const auto why = sent ? std::string{} : printable(sent.error().what);
+  if (!sent) turn.due = std::max(turn.due, now + sent.error().retry_after);
+  if (!sent && turn.why.empty())
+    log::warning({}, "metrics-not-sent", fmt::format("notices {}: {}", hook.name, why));
+  turn.why = why;
+}
+
+void Notices::Impl::send_metrics(const NoticeHook& hook, WallTime now,
+                                 std::vector<Task<void>>& sending) {
+  if (!hook.metrics) return;
+  auto& turn = metrics[hook.name];
+  // A clock that was set back does not hold them up.
+  const bool is_due = turn.due <= now || turn.due > now + std::chrono::hours{2};
+  if (!is_due) return;
+  turn.due = now + *hook.metrics;
+  const auto inventory = shared.inventory.get();
+  auto requests = otlp_of_service(*handler, inventory ? inventory->site : "", now);
+  if (requests)
+    sending.push_back(post_metrics(hook, *std::move(requests), now));
+  else
+    log::warning({}, "metrics-not-sent", printable(requests.error().what));
+}
+
 Task<void> Notices::Impl::send_due(const std::vector<NoticeHook>& hooks, WallTime now) {
   const auto inventory = shared.inventory.get();
   std::vector<Task<void>> sending;
   for (const auto& hook : hooks) {
+    send_metrics(hook, now, sending);
     auto& queue = book->queues[hook.name];
     const auto* batch = queue.take(hook, now);
     if (batch == nullptr) continue;
@@ -150,7 +228,8 @@ Task<WallTime> Notices::Impl::turn(WallTime now) {
   save();
   WallTime next = now + kLongestPause;
   for (const auto& hook : hooks)
-    if (const auto due = book->queues[hook.name].due(hook, now)) next = std::min(next, *due);
+    next = std::min({next, book->queues[hook.name].due(hook, now).value_or(next),
+                     hook.metrics ? metrics[hook.name].due : next});
   co_return next;
 }
 

@@ -79,7 +79,7 @@ constexpr std::array kSchedule{text("name", {}, true),
                                text("why", "where nothing was started; for who may see all racks")};
 constexpr std::array kNoticeHook{
     text("name", {}, true),
-    text("kind", "webhook, slack, mail", true),
+    text("kind", "webhook, slack, mail, otlp", true),
     text("host", "absent: its address is a secret; for who may see all racks"),
     of("on", Kind::texts, "what raises a notice", true),
     of("racks", Kind::texts, "absent: all of them"),

@@ -14,6 +14,7 @@
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/dcim_server.h"
 #include "orchestrator/cli/newest_verdicts.h"
+#include "orchestrator/cli/otlp_export.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/seen_assets.h"
 #include "orchestrator/cli/seen_cables.h"
@@ -330,8 +331,8 @@ CommandRow export_command(Context& context) {
         {"--yes", &options->yes, "do not ask"},
         json_flag(context)}});
   netbox.run = [&context, options] { return export_results(context, *options); };
-  CommandRow row{"export", "results to where the site keeps its machines"};
-  row.subcommands = {netbox};
+  CommandRow row{"export", "results to where the site keeps its machines, or its telemetry"};
+  row.subcommands = {netbox, otlp_row(context)};
   return row;
 }
 

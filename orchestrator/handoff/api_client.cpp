@@ -74,6 +74,9 @@ Error failure_of(const Transfer& transfer, const ApiServer& server) {
 ApiAnswer answer_of(Transfer& transfer, const std::string& token,
                     const std::vector<std::string>& presented) {
   ApiAnswer answer{.status = transfer.response.status};
+  curl_off_t wait = 0;
+  curl_easy_getinfo(transfer.easy, CURLINFO_RETRY_AFTER, &wait);
+  answer.retry_after = std::chrono::seconds{std::clamp<curl_off_t>(wait, 0, 3600)};
   auto body = left_out(std::move(transfer.response.body), token);
   for (const auto& line : presented)
     if (line.starts_with("Authorization: "))

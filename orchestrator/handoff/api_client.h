@@ -39,9 +39,10 @@ struct ApiRequest {
 
 struct ApiAnswer {
   int status = 0;
-  json::value body{};   // null where it is no JSON
-  std::string text{};   // its beginning, for people, without the token
-  std::string bytes{};  // as it came, without the token, where it is no JSON
+  json::value body{};                        // null where it is no JSON
+  std::string text{};                        // its beginning, for people, without the token
+  std::string bytes{};                       // as it came, without the token, where it is no JSON
+  std::chrono::milliseconds retry_after{0};  // an hour at most; 0: not given
 };
 
 class ApiClient {

@@ -77,6 +77,7 @@ const std::vector<Row>& rows() {
       {"cupel compliance", refused, {"compliance --against clustermax"}},
       {"cupel controller", refused, {"controller"}},
       {"cupel export netbox", refused, {"export netbox --url http://127.0.0.1:9 --token env:X"}},
+      {"cupel export otlp", refused, {"export otlp --url http://127.0.0.1:9"}},
       {"cupel fabric after-swap", refused, {"fabric after-swap"}},
       {"cupel fabric health", refused, {"fabric health now"}},
       {"cupel fabric history", refused, {"fabric history"}},

@@ -84,9 +84,10 @@ void ReplayServer::talk(Stream& stream) {
     (void)asio::read(stream, asio::buffer(&none, 1), failure);
     return;
   }
+  if (answer.cut) return;
   const auto text = fmt::format(
-      "HTTP/1.1 {} x\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
-      answer.status, answer.content_type, answer.body.size(), answer.body);
+      "HTTP/1.1 {} x\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n{}",
+      answer.status, answer.content_type, answer.body.size(), answer.fields, answer.body);
   asio::write(stream, asio::buffer(text), failure);
 }
 

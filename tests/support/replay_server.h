@@ -25,7 +25,9 @@ struct ReplayAnswer {
   int status = 200;
   std::string body{};
   std::string content_type = "application/json";
-  bool silent = false;  // none at all, until the client goes away
+  bool silent = false;   // none at all, until the client goes away
+  bool cut = false;      // none at all: the connection ends
+  std::string fields{};  // more lines of its head: "Retry-After: 1\r\n"
 };
 
 class ReplayServer {

@@ -114,7 +114,7 @@ export interface Schedule {
   due?: string; outcome?: 'first-seen' | 'begun' | 'started' | 'skipped' | 'refused'; run?: number; why?: string;
 }
 export interface NoticeHook {
-  name: string; kind: 'webhook' | 'slack' | 'mail'; host?: string; on: string[]; racks?: string[]; group_s?: number; quiet?: string;
+  name: string; kind: 'webhook' | 'slack' | 'mail' | 'otlp'; host?: string; on: string[]; racks?: string[]; group_s?: number; quiet?: string;
   urgent?: string[]; waiting: number; tries?: number; next?: string; sent: number; last_sent?: string; lost: number;
   last_failed?: string; why?: string;
 }

@@ -101,9 +101,40 @@ notices:
   EXPECT_THAT(text, AllOf(HasSubstr("has a user in it"), HasSubstr("'22' is no time of the day"),
                           HasSubstr("'7:00' is no time of the day")));
   EXPECT_THAT(
-      text, AllOf(HasSubstr("one of webhook, slack and mail"), HasSubstr("has a query"),
+      text, AllOf(HasSubstr("one of webhook, slack, mail and otlp"), HasSubstr("has a query"),
                   HasSubstr("there are none"), HasSubstr("colour"), HasSubstr("service.yaml:9:")));
   EXPECT_THAT(text, Not(HasSubstr("SECRET"))) << "what may be a secret is never quoted";
+}
+
+TEST(NoticeSettings, AnOtlpReceiverGetsEachRunWhole) {
+  std::vector<inventory::Problem> problems;
+
+  const auto settings = parse_site_settings(
+      "notices:\n  - {name: otel, otlp: \"https://collector.example.com:4318\", token: "
+      "\"file:/etc/cupel/otlp-token\", ca: /etc/cupel/otlp.pem, metrics: 1m}\n",
+      "service.yaml", problems);
+  const auto wrong = notice_problems(R"(
+notices:
+  - {name: one, otlp: "http://10.0.0.5:4318", token: SECRET, on: [halt], racks: [a01]}
+  - {name: two, otlp: "https://h/?key=SECRET", group: 5m, urgent: [end], metrics: 5s, colour: red}
+)");
+
+  ASSERT_TRUE(settings) << inventory::to_string(problems);
+  const auto& otel = settings->notices.at(0);
+  EXPECT_EQ(otel.kind, NoticeHook::Kind::otlp);
+  EXPECT_EQ(to_string(otel.kind), "otlp");
+  EXPECT_EQ(otel.url, "https://collector.example.com:4318");
+  EXPECT_THAT(otel.on, ElementsAre("end"));
+  EXPECT_EQ(otel.group, 0min);
+  EXPECT_EQ(otel.metrics, 1min);
+  EXPECT_THAT(wrong,
+              AllOf(HasSubstr("service.yaml:3:"), HasSubstr("http:// goes to loopback addresses"),
+                    HasSubstr("token is a secret"), HasSubstr("on does not go with otlp"),
+                    HasSubstr("racks does not go with otlp")));
+  EXPECT_THAT(wrong, AllOf(HasSubstr("service.yaml:4:"), HasSubstr("has a query"),
+                           HasSubstr("group does not go with otlp"),
+                           HasSubstr("urgent does not go with otlp"), HasSubstr("colour"),
+                           HasSubstr("is 10s at least, and 1h at most"), Not(HasSubstr("SECRET"))));
 }
 
 TEST(NoticeSettings, RacksThatNameNoneAreNotAllOfThem) {

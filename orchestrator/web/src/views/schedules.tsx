@@ -33,7 +33,7 @@ const scheduleColumns = (runs: Map<number, Run>, now: number): Column<Schedule>[
   {head: 'last', class: 'wide', cell: (each) => <Last of={each} runs={runs} />},
 ];
 
-const kKinds: Record<string, string> = {webhook: 'webhook', slack: 'Slack-compatible hook', mail: 'mail'};
+const kKinds: Record<string, string> = {webhook: 'webhook', slack: 'Slack-compatible hook', mail: 'mail', otlp: 'OTLP receiver'};
 
 const hookColumns = (now: number): Column<NoticeHook>[] => [
   {head: 'hook', class: 'key', cell: (each) => <><b>{each.name}</b><div class="dim">{kKinds[each.kind] ?? each.kind}{each.host && <> at {each.host}</>}</div></>},
