@@ -84,9 +84,11 @@ void ReplayServer::talk(Stream& stream) {
     (void)asio::read(stream, asio::buffer(&none, 1), failure);
     return;
   }
-  const auto text = fmt::format(
-      "HTTP/1.1 {} x\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
-      answer.status, answer.content_type, answer.body.size(), answer.body);
+  auto text = fmt::format(
+      "HTTP/1.1 {} x\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n",
+      answer.status, answer.content_type, answer.body.size(), answer.lines);
+  if (asked.method != "HEAD") text += answer.body;
+  if (answer.cut) text.resize(text.size() / 2);
   asio::write(stream, asio::buffer(text), failure);
 }
 

@@ -26,6 +26,8 @@ struct ReplayAnswer {
   std::string body{};
   std::string content_type = "application/json";
   bool silent = false;  // none at all, until the client goes away
+  std::string lines{};  // more of its head: "Location: /x\r\n"
+  bool cut = false;     // half of it, and the connection ends
 };
 
 class ReplayServer {
