@@ -11,6 +11,7 @@
 #include "inventory/load.h"
 #include "inventory/model.h"
 #include "inventory/select.h"
+#include "orchestrator/cli/archive_export.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/dcim_server.h"
 #include "orchestrator/cli/newest_verdicts.h"
@@ -330,8 +331,8 @@ CommandRow export_command(Context& context) {
         {"--yes", &options->yes, "do not ask"},
         json_flag(context)}});
   netbox.run = [&context, options] { return export_results(context, *options); };
-  CommandRow row{"export", "results to where the site keeps its machines"};
-  row.subcommands = {netbox};
+  CommandRow row{"export", "results to where the site keeps its machines; records to a bucket"};
+  row.subcommands = {netbox, s3_row(context)};
   return row;
 }
 
