@@ -103,7 +103,7 @@ class Copying {
     fault(fmt::format(
         "{}: asked was {} until {}, and the server says {}", key, asked.mode, asked.until,
         stored.retention ? stored.retention->mode + " until " + stored.retention->until
-                         : "that it is not locked"));
+                         : "none (nor does it where the key lacks s3:GetObjectRetention)"));
   }
 
   Task<Result<void>> compare(NewObject object, StoredObject stored, bool is_made) {

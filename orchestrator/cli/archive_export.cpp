@@ -18,6 +18,7 @@
 #include "inventory/yaml.h"
 #include "orchestrator/archive/copy.h"
 #include "orchestrator/cli/ca_file.h"
+#include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/summary.h"
@@ -244,7 +245,9 @@ Exit export_to_bucket(const Context& context, ArchiveOptions options) {
   if (!faults.problems.empty()) return print_error(context, faults.problems);
   asio::io_context io{1};
   archive::BucketClient bucket{options.bucket};
-  const auto report = run_to_end(io, archive::copy_store(*store, bucket, std::move(request)));
+  auto work = archive::copy_store(*store, bucket, std::move(request));
+  const auto ended = run_to_end(io, until_interrupted(std::move(work)));
+  const auto& report = ended.value;
   if (!report) return print_error(context, report.error(), exit_for(report.error().code));
   if (context.json)
     say("{}\n", json::serialize(to_json(*report)));

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "base/json.h"
 #include "orchestrator/store/purpose.h"
@@ -54,13 +56,16 @@ class ArchiveExport : public ::testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream{folder_ / name} << text;
   }
-  Ran exported(std::vector<std::string> more = {}, const std::string& state = "state") const {
+  std::vector<std::string> words_of(std::vector<std::string> more, const std::string& state) const {
     std::vector<std::string> words{
         CUPEL_BINARY,          "--state",  file(state),   "export",   "s3",        "--endpoint",
         server.url(),          "--bucket", fake.name,     "--region", fake.region, "--key",
         "file:" + file("key"), "--ca",     file("ca.pem")};
     words.insert(words.end(), more.begin(), more.end());
-    return run(std::move(words));
+    return words;
+  }
+  Ran exported(std::vector<std::string> more = {}, const std::string& state = "state") const {
+    return run(words_of(std::move(more), state));
   }
 
   test::FakeBucket fake{};
@@ -125,6 +130,26 @@ TEST_F(ArchiveExport, RefusesRunsThatAreNotOverAndRecordsOfRehearsals) {
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("there is no store in"));
   EXPECT_TRUE(server.asked().empty());
+}
+
+TEST_F(ArchiveExport, EndsAtASignalAndLeavesNoFile) {
+  std::promise<void> reached;
+  fake.habit = [&, first = true](const test::ReplayRequest&) mutable {
+    if (std::exchange(first, false)) reached.set_value();
+    return std::optional{test::ReplayAnswer{.silent = true}};
+  };
+  fs::create_directory(file("tmp"));
+  Child child{words_of({}, "state"), {"TMPDIR=" + file("tmp")}};
+  ASSERT_EQ(reached.get_future().wait_for(std::chrono::seconds{60}), std::future_status::ready);
+  const bool has_scratch = !fs::is_empty(file("tmp"));
+
+  child.signal(SIGINT);
+  const auto ran = child.wait();
+
+  EXPECT_EQ(ran.status, 3) << ran.out << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("stopped while the bucket was asked"));
+  EXPECT_TRUE(has_scratch);
+  EXPECT_TRUE(fs::is_empty(file("tmp")));
 }
 
 TEST_F(ArchiveExport, AnObjectWithOtherBytesIsAnErrorThatNamesBothDigests) {
