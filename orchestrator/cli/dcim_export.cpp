@@ -11,6 +11,7 @@
 #include "inventory/load.h"
 #include "inventory/model.h"
 #include "inventory/select.h"
+#include "orchestrator/cli/archive_export.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/dcim_server.h"
 #include "orchestrator/cli/newest_verdicts.h"
@@ -331,8 +332,8 @@ CommandRow export_command(Context& context) {
         {"--yes", &options->yes, "do not ask"},
         json_flag(context)}});
   netbox.run = [&context, options] { return export_results(context, *options); };
-  CommandRow row{"export", "results to where the site keeps its machines, or its telemetry"};
-  row.subcommands = {netbox, otlp_row(context)};
+  CommandRow row{"export", "results to the site's inventory, telemetry or bucket"};
+  row.subcommands = {netbox, otlp_row(context), s3_row(context)};
   return row;
 }
 

@@ -32,6 +32,17 @@ AuditEntry entry_of(const AuditRow& row) {
   return entry;
 }
 
+std::string line_of(const AuditRow& row) {
+  return json::serialize(json::object{{"sequence", row.sequence},
+                                      {"time", row.time},
+                                      {"who", row.who},
+                                      {"origin", row.origin},
+                                      {"what", row.what},
+                                      {"data", row.data},
+                                      {"hash", row.hash}}) +
+         "\n";
+}
+
 /// Behind `after`, each to `visit`, until it returns false.
 template <class Visit>
 void each_audit_row(soci::session& sql, std::int64_t after, Visit visit) {
@@ -149,6 +160,36 @@ Result<std::vector<AuditEntry>> AuditLog::page(std::int64_t after, std::size_t m
       found.push_back(entry_of(row));
       return found.size() < most;
     });
+    return found;
+  });
+}
+
+Result<AuditLines> AuditLog::lines(std::int64_t after, std::int64_t most, std::size_t bytes) const {
+  return guarded("cannot read the audit log", [&]() -> Result<AuditLines> {
+    AuditLines found;
+    std::optional<std::int64_t> broken_at;
+    each_audit_row(
+        connection_->sql, std::max<std::int64_t>(after - 1, 0), [&](const AuditRow& row) {
+          if (row.sequence == after) {
+            found.before = found.head = {row.sequence, row.hash};
+            return true;
+          }
+          const auto expected = found.head.sequence + 1;
+          if (row.sequence != expected || chained_audit(found.head.hash, row) != row.hash) {
+            broken_at = expected;
+            return false;
+          }
+          found.head = {row.sequence, row.hash};
+          found.text += line_of(row);
+          return found.head.sequence - after < most && found.text.size() < bytes;
+        });
+    if (found.before.sequence != after)
+      return Error{Code::kNotFound, fmt::format("the audit log has no entry {}", after)};
+    if (broken_at)
+      return Error{Code::kMalformed,
+                   fmt::format("entry {} of the audit log is missing or was changed: see cupel "
+                               "store verify",
+                               *broken_at)};
     return found;
   });
 }

@@ -44,6 +44,14 @@ struct AuditChain {
 /// Throws what SOCI throws.
 AuditChain audit_chain(soci::session& sql, const std::optional<AuditHead>& kept = {});
 
+/// Entries as a text that stands without the store: a line of JSON each, with every byte that its
+/// hash is of. So the chain can be checked by someone who has neither the database nor trust in it.
+struct AuditLines {
+  AuditHead before{};  // the entry before the first; sequence 0: there is none
+  AuditHead head{};    // the last; without entries the same as `before`
+  std::string text{};
+};
+
 class AuditLog {
  public:
   /// Of the store in `folder`, which must be open. Errors: kStorage.
@@ -58,6 +66,11 @@ class AuditLog {
 
   /// In order, behind `after`. Errors: kStorage.
   Result<std::vector<AuditEntry>> page(std::int64_t after, std::size_t most) const;
+
+  /// Those behind `after`, whose chain is whole: `most` at most, and none once the text has
+  /// `bytes`. Errors: kStorage; kNotFound: there is no entry `after`; kMalformed: one is missing or
+  /// was changed, with its number.
+  Result<AuditLines> lines(std::int64_t after, std::int64_t most, std::size_t bytes) const;
 
   /// The newest entries whose `what` begins so, oldest first. Errors: kStorage.
   Result<std::vector<AuditEntry>> newest(std::string_view begin, std::size_t most) const;

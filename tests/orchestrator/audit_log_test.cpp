@@ -4,7 +4,9 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/digest.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/purpose.h"
@@ -67,6 +69,45 @@ TEST_F(AuditLogTest, SeveralEntriesAreOneStepOfTheChain) {
   const auto chain = audit_chain(sql);
   EXPECT_EQ(chain.broken_at, std::nullopt);
   EXPECT_EQ(chain.head.sequence, 3);
+}
+
+TEST_F(AuditLogTest, LinesHaveAllThatTheChainIsOf) {
+  const auto store = open();
+  auto log = AuditLog::open(folder_).value();
+  for (const auto* what : {"one", "two", "three"}) ASSERT_TRUE(log.append(entry(what)));
+  constexpr auto kAll = std::string::npos;
+
+  const auto first = log.lines(0, 2, kAll).value();
+  const auto rest = log.lines(2, 100, kAll).value();
+  const auto none = log.lines(3, 100, kAll).value();
+  const auto bounded = log.lines(0, 100, 1).value();
+  const auto beyond = log.lines(9, 1, kAll);
+
+  EXPECT_EQ(first.head.sequence, 2);
+  EXPECT_EQ(rest.before, first.head);
+  EXPECT_EQ(none.text, "");
+  EXPECT_EQ(none.head, rest.head);
+  EXPECT_EQ(bounded.head.sequence, 1) << "none is added once there are so many bytes";
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().what, "the audit log has no entry 9");
+  const auto line = parse_json(rest.text).value();
+  const auto text = [&](const char* key) { return text_at(line, key).value(); };
+  EXPECT_EQ(sha256_hex(fmt::format("{}\n3\n{}\n{}\n{}\n{}\n{}", rest.before.hash,
+                                   line.as_object().at("time").as_int64(), text("who"),
+                                   text("origin"), text("what"), text("data"))),
+            rest.head.hash);
+}
+
+TEST_F(AuditLogTest, LinesOfAChangedEntryAreRefused) {
+  const auto store = open();
+  auto log = AuditLog::open(folder_).value();
+  for (const auto* what : {"one", "two"}) ASSERT_TRUE(log.append(entry(what)));
+  sql("UPDATE audit SET who = 'eve' WHERE sequence = 2");
+
+  const auto lines = log.lines(0, 100, std::string::npos);
+
+  ASSERT_FALSE(lines);
+  EXPECT_THAT(lines.error().what, HasSubstr("entry 2 of the audit log is missing or was changed"));
 }
 
 /// Where the chain ends now.

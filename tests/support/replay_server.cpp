@@ -84,10 +84,12 @@ void ReplayServer::talk(Stream& stream) {
     (void)asio::read(stream, asio::buffer(&none, 1), failure);
     return;
   }
-  if (answer.cut) return;
-  const auto text = fmt::format(
-      "HTTP/1.1 {} x\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n{}",
-      answer.status, answer.content_type, answer.body.size(), answer.fields, answer.body);
+  if (answer.gone) return;
+  auto text = fmt::format(
+      "HTTP/1.1 {} x\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n",
+      answer.status, answer.content_type, answer.body.size(), answer.lines);
+  if (asked.method != "HEAD") text += answer.body;
+  if (answer.cut) text.resize(text.size() / 2);
   asio::write(stream, asio::buffer(text), failure);
 }
 

@@ -25,9 +25,10 @@ struct ReplayAnswer {
   int status = 200;
   std::string body{};
   std::string content_type = "application/json";
-  bool silent = false;   // none at all, until the client goes away
-  bool cut = false;      // none at all: the connection ends
-  std::string fields{};  // more lines of its head: "Retry-After: 1\r\n"
+  bool silent = false;  // none at all, until the client goes away
+  bool gone = false;    // none at all: the connection ends
+  bool cut = false;     // half of it, and the connection ends
+  std::string lines{};  // more of its head: "Location: /x\r\n"
 };
 
 class ReplayServer {

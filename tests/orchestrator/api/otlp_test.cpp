@@ -247,7 +247,7 @@ class OtlpSenderTest : public ::testing::Test {
 TEST_F(OtlpSenderTest, GoesOnWhereAReceiverPutItOff) {
   answer_ = [](const std::string& path) {
     return path == "/v1/logs"
-               ? ReplayAnswer{.status = 429, .body = "{}", .fields = "Retry-After: 7\r\n"}
+               ? ReplayAnswer{.status = 429, .body = "{}", .lines = "Retry-After: 7\r\n"}
                : ReplayAnswer{.body = "{}"};
   };
   const auto put_off = sent();
@@ -295,7 +295,7 @@ TEST_F(OtlpSenderTest, CountsWhatAReceiverRejectedAndSendsItNotAgain) {
 }
 
 TEST_F(OtlpSenderTest, CutConnectionsHugeAnswersAndUnknownCertificatesAreErrors) {
-  answer_ = [](const std::string&) { return ReplayAnswer{.cut = true}; };
+  answer_ = [](const std::string&) { return ReplayAnswer{.gone = true}; };
   const auto cut = sent();
   answer_ = [](const std::string&) { return ReplayAnswer{.body = std::string(1u << 20, ' ')}; };
   const auto huge = sent();
@@ -400,7 +400,7 @@ TEST_F(OtlpServiceTest, SendsTheSameAgainAfterAsLongAsTheReceiverAskedForAndARes
   turn(kNoon);
   ended_run();
   answer_ = [](const std::string&) {
-    return ReplayAnswer{.status = 503, .fields = "Retry-After: 40\r\n"};
+    return ReplayAnswer{.status = 503, .lines = "Retry-After: 40\r\n"};
   };
 
   EXPECT_EQ(turn(kNoon), kNoon + 40s);
@@ -454,7 +454,7 @@ TEST_F(OtlpServiceTest, SendsWhatItCountsAsOftenAsTheSettingsSay) {
   EXPECT_EQ(turn(kNoon), kNoon + 30s);
   turn(kNoon + 29s);
   answer_ = [](const std::string&) {
-    return ReplayAnswer{.status = 429, .fields = "Retry-After: 50\r\n"};
+    return ReplayAnswer{.status = 429, .lines = "Retry-After: 50\r\n"};
   };
   EXPECT_EQ(turn(kNoon + 30s), kNoon + 80s);
   turn(kNoon + 79s);
