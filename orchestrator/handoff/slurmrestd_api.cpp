@@ -107,10 +107,12 @@ Task<Result<ApiAnswer>> SlurmrestdApi::ask(ForVersion request, Deadline deadline
   for (const int version : order) {
     auto asked = request(version);
     asked.path = fmt::format("/slurm/v0.0.{}{}", version, asked.path);
-    CO_TRY(auto answer, co_await client_.ask(std::move(asked), deadline));
-    if (is_unknown_path(answer)) continue;
-    version_ = version;
-    co_return answer;
+    auto answer = co_await client_.ask(std::move(asked), deadline);
+    // One that is too long is none for an unknown path.
+    const bool has_version =
+        answer ? !is_unknown_path(*answer) : answer.error().code == Code::kMalformed;
+    if (has_version) version_ = version;
+    if (!answer || has_version) co_return answer;
   }
   co_return Error{Code::kUnsupported,
                   fmt::format("{} has none of the API's versions v0.0.{} to v0.0.{}: start it with "
