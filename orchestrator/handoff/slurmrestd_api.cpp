@@ -114,7 +114,8 @@ Task<Result<ApiAnswer>> SlurmrestdApi::ask(ForVersion request, Deadline deadline
     if (has_version) version_ = version;
     if (!answer || has_version) co_return answer;
   }
-  co_return Error{Code::kUnsupported,
+  // One that had a version is restarted, or a proxy answers in its place.
+  co_return Error{version_ == 0 ? Code::kUnsupported : Code::kUnreachable,
                   fmt::format("{} has none of the API's versions v0.0.{} to v0.0.{}: start it with "
                               "one of them, or leave rest out of the slurm section",
                               client_.server().who(), kVersions.back(), kVersions.front())};

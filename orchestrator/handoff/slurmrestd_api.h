@@ -32,7 +32,8 @@ class SlurmrestdApi {
 
   explicit SlurmrestdApi(const inventory::SlurmRest& rest);
 
-  /// Errors: ApiClient's; kUnsupported: it has no version that Cupel has.
+  /// Errors: ApiClient's; kUnsupported: it has no version that Cupel has; kUnreachable: nor has it
+  /// the one that it had before.
   Task<Result<ApiAnswer>> ask(ForVersion request, Deadline deadline);
   /// Slurm's accounting, with the version that ask() found; its path is behind "/slurmdb/v0.0.41".
   /// Errors: ApiClient's. A slurmrestd without accounting answers 404, or with a failure.

@@ -345,6 +345,26 @@ TEST_F(SlurmrestdJobsTest, AsksTheAccountingForWhatSlurmctldHasForgotten) {
   }
 }
 
+/// The step ends at once where slurmrestd is found to be of no use, and the job would run on.
+TEST_F(SlurmrestdJobsTest, IsOutOfReachWhereItHadAVersionBefore) {
+  FakeJobs fake{41};
+  std::atomic<bool> behind_a_proxy{false};
+  ReplayServer replay{[&](const ReplayRequest& asked) -> ReplayAnswer {
+    if (!behind_a_proxy) return fake(asked);
+    return {.status = 404, .body = "The requested URL was not found", .content_type = "text/html"};
+  }};
+  auto jobs = jobs_at(replay.url());
+  ASSERT_TRUE(submit(jobs));
+  behind_a_proxy = true;
+
+  const auto lost = ended(jobs.find(kName, soon()));
+  behind_a_proxy = false;
+
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, Code::kUnreachable) << lost.error().what;
+  EXPECT_THAT(found(jobs), SizeIs(1));
+}
+
 TEST_F(SlurmrestdJobsTest, FindsAndEndsAJobByTheAccountingWhereTheListCannotBeRead) {
   std::string running{kAccounted};
   running.replace(running.find("COMPLETED"), 9, "RUNNING");
