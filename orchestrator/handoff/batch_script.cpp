@@ -144,15 +144,15 @@ Result<BatchScript> parse_batch_script(std::string text, const std::string& file
         fmt::format("{}: a batch script is text in UTF-8, of 1 to {} bytes", file, kMostOfScript)};
   BatchScript script;
   std::vector<std::string> problems;
-  std::size_t number = 0, options = 0;
+  std::size_t at_line = 0, options = 0;
   for (const auto line : lines(text)) {
-    ++number;
+    ++at_line;
     if (!trimmed(line).empty() && !line.starts_with('#')) break;  // the first command
     if (!is_option_line(line)) continue;
     const auto fault = ++options > kMostOptions
                            ? fmt::format("is behind {} others: that is too many", kMostOptions)
                            : OptionLine{line, script}.read();
-    if (fault) problems.push_back(fmt::format("{}:{}: #SBATCH {}", file, number, *fault));
+    if (fault) problems.push_back(fmt::format("{}:{}: #SBATCH {}", file, at_line, *fault));
     if (problems.size() == kMostProblems) break;
   }
   if (!problems.empty()) return Error{Code::kInvalid, fmt::format("{}", fmt::join(problems, "; "))};

@@ -555,7 +555,7 @@ TEST_F(SlurmJobStepByRest, SubmitsOnceWhereTheAnswerWasLost) {
   EXPECT_EQ(
       end.detail,
       "job 17 on 2 nodes: job.busbw 391.5 job.ranks 16; without what Slurm was not given: n3");
-  EXPECT_EQ(posts_, 1);
+  EXPECT_EQ(posts_.load(), 1);
   EXPECT_EQ(submitted(), 0) << "sbatch is not needed";
 }
 
@@ -565,7 +565,7 @@ TEST_F(SlurmJobStepByRest, SubmitsAgainWhereNothingOfTheJobIsFound) {
   const auto end = perform(2);
 
   EXPECT_EQ(end.outcome, Outcome::done) << end.detail;
-  EXPECT_EQ(posts_, 2);
+  EXPECT_EQ(posts_.load(), 2);
 }
 
 TEST_F(SlurmJobStepByRest, FindsAJobOfAnEarlierControllerByItsName) {
@@ -579,7 +579,7 @@ TEST_F(SlurmJobStepByRest, FindsAJobOfAnEarlierControllerByItsName) {
   const auto end = perform(2, name);
 
   EXPECT_EQ(end.outcome, Outcome::done) << end.detail;
-  EXPECT_EQ(posts_, 0);
+  EXPECT_EQ(posts_.load(), 0);
 }
 
 /// By Slurm's tools, and by slurmrestd.
