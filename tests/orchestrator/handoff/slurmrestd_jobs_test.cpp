@@ -407,14 +407,14 @@ TEST_F(SlurmrestdJobsTest, DoesNotSayThatAJobWasNotTakenWhereSlurmctldMayHaveHea
       {.status = 500, .body = R"({"errors": [{"error_number": 5004, "error":
           "Socket timed out on send/recv operation"}]})"},
       {.status = 502, .body = R"({"errors": [{"error_number": 1802, "error":
-          "Unable to contact slurm controller (receive failure)"}]})"},
+          "Unable to contact slurm controller"}]})"},
       {.status = 500, .body = R"({"errors": [{"error_number": -1, "error":
           "Unspecified error"}]})"},
       {.body = R"({"errors": [{"error_number": 0, "error": "No error"}]})"}};
-for (const auto& answer : unclear) {
-  const auto fault = fault_of(answer);
-  EXPECT_TRUE(is_lost(fault.code)) << fault.what;
-}
+  for (const auto& answer : unclear) {
+    const auto fault = fault_of(answer);
+    EXPECT_TRUE(is_lost(fault.code)) << fault.what;
+  }
 }
 
 TEST_F(SlurmrestdJobsTest, ListsTheJobsWhereTheAnswerHasNoId) {
