@@ -124,9 +124,6 @@ void read_jobs(YamlFields& fields, const Folder& folder, const std::string& file
       fields.report(job.where, fmt::format("there are two jobs '{}'", job.name));
     slurm.jobs.push_back(std::move(job));
   }
-  if (slurm.rest && !slurm.jobs.empty())
-    fields.report(fields.place("jobs"),
-                  "jobs are submitted by sbatch, and never by slurmrestd: leave out jobs, or rest");
 }
 
 void read_slurm(const YamlValue& value, const Folder& folder, Inventory& into, Problems& problems) {

@@ -13,6 +13,7 @@
 #include "burnin/disk/sanitize_log.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "inventory/identity.h"
 #include "inventory/profile.h"
 
 namespace cupel::burnin {
@@ -150,11 +151,13 @@ ErasedMedium medium_of(const AgentOutput& output, const ToolOutput& tool, bool e
   const auto word = [&](std::string_view key) {
     return value ? script::clean(text_at(*value, key).value_or("")) : std::string{};
   };
-  medium.serial = word("serial");
+  medium.serial = inventory::reported_serial(word("serial"));
   medium.model = word("model");
   medium.verification = word("verification");
   const auto result = word("result"), technique = word("technique");
   auto why = word("why");
+  if (result == "erased" && medium.serial.empty() && why.empty())
+    why = "it reports no serial number, by which the record would name it";
   if (result == "erased" && !medium.serial.empty()) {
     take_erased(output, technique, medium);
   } else if (result == "failed" || result == "skipped") {

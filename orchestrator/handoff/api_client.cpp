@@ -127,6 +127,8 @@ std::optional<Error> ApiClient::expired() const {
                            server_.who(), server_.section, utc_text(*claims.expires))};
 }
 
+std::string ApiClient::token_user() const { return token_claims(token_).user; }
+
 Error ApiClient::refused(const ApiAnswer& answer) {
   auto error = expired();
   token_.clear();  // the next one may be better

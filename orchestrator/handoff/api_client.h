@@ -58,6 +58,8 @@ class ApiClient {
 
   /// That the token which was used last has expired, by this machine's clock.
   std::optional<Error> expired() const;
+  /// Whom the token which was used last names, as Slurm's do; empty: none.
+  std::string token_user() const;
   const ApiServer& server() const { return server_; }
 
  private:

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "orchestrator/handoff/slurm_tool.h"
+#include "orchestrator/handoff/slurmrestd_jobs.h"
 
 namespace cupel::handoff {
 namespace {
@@ -40,18 +41,77 @@ Error error_of_tool(const std::string& tool, const ProcessOutcome& outcome) {
 
 std::string user_id() { return std::to_string(::geteuid()); }
 
+/// By sbatch, squeue, sacct and scancel of this machine.
+class SlurmToolJobs : public SlurmJobs {
+ public:
+  SlurmToolJobs(const inventory::SlurmSite& site, const inventory::SlurmJob& job)
+      : SlurmJobs{site, job} {}
+
+  Task<Result<void>> submit(JobOrder order, Deadline deadline) override;
+  Task<Result<std::vector<SlurmJobState>>> find(std::string name, Deadline deadline) override;
+  Task<Result<void>> cancel(std::string name, Deadline deadline) override;
+};
+
+Task<Result<void>> SlurmToolJobs::submit(JobOrder order, Deadline deadline) {
+  const auto output = output_of(order.name);
+  const auto minutes = std::chrono::ceil<std::chrono::minutes>(order.limit).count();
+  std::vector<std::string> argv{"sbatch",
+                                "--parsable",
+                                "--no-requeue",
+                                "--job-name=" + order.name,
+                                "--comment=submitted by cupel",
+                                fmt::format("--nodes={}", order.nodes.size()),
+                                fmt::format("--nodelist={}", fmt::join(order.nodes, ",")),
+                                "--partition=" + partition(),
+                                fmt::format("--time={}", minutes),
+                                "--output=" + output,
+                                "--chdir=" + job_.results};
+  if (!job_.reservation.empty()) argv.push_back("--reservation=" + job_.reservation);
+  argv.push_back(job_.script);
+  CO_TRY(co_await run_tool(std::move(argv), deadline));
+  co_return ok();
+}
+
+Task<Result<std::vector<SlurmJobState>>> SlurmToolJobs::find(std::string name, Deadline deadline) {
+  std::vector<std::string> argv{"squeue",         "--noheader",
+                                "--states=all",   "--user=" + user_id(),
+                                "--name=" + name, "--format=%A|%T|%r"};
+  CO_TRY(const auto printed, co_await run_tool(std::move(argv), deadline));
+  auto found = parse_job_states(printed);
+  if (!found.empty()) co_return found;
+  std::vector<std::string> kept{"sacct",
+                                "--noheader",
+                                "--parsable2",
+                                "--allocations",
+                                "--user=" + user_id(),
+                                "--name=" + name,
+                                "--starttime=now-30days",
+                                "--format=JobIDRaw,State,Reason"};
+  const auto accounted = co_await run_tool(std::move(kept), deadline);
+  // A site without accounting, or without its tool, has no more to say.
+  if (!accounted) co_return found;
+  co_return parse_job_states(*accounted);
+}
+
+Task<Result<void>> SlurmToolJobs::cancel(std::string name, Deadline deadline) {
+  std::vector<std::string> argv{"scancel", "--user=" + user_id(), "--name=" + name};
+  CO_TRY(co_await run_tool(std::move(argv), deadline));
+  co_return ok();
+}
+
 }  // namespace
 
 bool SlurmJobState::waits() const {
-  constexpr std::array<std::string_view, 6> kWaiting{"PENDING",      "CONFIGURING", "REQUEUED",
-                                                     "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"};
+  constexpr std::array<std::string_view, 7> kWaiting{"PENDING",      "CONFIGURING", "REQUEUED",
+                                                     "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT",
+                                                     "RESV_DEL_HOLD"};
   return is_one_of(kWaiting, state);
 }
 
 bool SlurmJobState::over() const {
-  constexpr std::array<std::string_view, 9> kOver{"COMPLETED", "FAILED",    "CANCELLED",
-                                                  "TIMEOUT",   "NODE_FAIL", "PREEMPTED",
-                                                  "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
+  constexpr std::array<std::string_view, 10> kOver{
+      "COMPLETED", "FAILED",    "CANCELLED", "TIMEOUT",       "NODE_FAIL",
+      "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY", "REVOKED"};
   return is_one_of(kOver, state);
 }
 
@@ -84,7 +144,11 @@ std::string SlurmJobs::output_of(std::string_view name) const {
   return fmt::format("{}/{}.out", job_.results, name);
 }
 
-Task<Result<std::string>> SlurmJobs::ask(std::vector<std::string> argv, Deadline deadline) {
+const std::string& SlurmJobs::partition() const {
+  return job_.partition.empty() ? site_.partition : job_.partition;
+}
+
+Task<Result<std::string>> SlurmJobs::run_tool(std::vector<std::string> argv, Deadline deadline) {
   const auto* path = std::getenv("PATH");
   ProcessRequest request;
   request.output_limit = kMostOutput;
@@ -102,58 +166,16 @@ Task<Result<std::string>> SlurmJobs::ask(std::vector<std::string> argv, Deadline
   co_return std::move(outcome->output);
 }
 
-Task<Result<void>> SlurmJobs::submit(JobOrder order, Deadline deadline) {
-  const auto output = output_of(order.name);
-  const auto& partition = job_.partition.empty() ? site_.partition : job_.partition;
-  const auto minutes = std::chrono::ceil<std::chrono::minutes>(order.limit).count();
-  std::vector<std::string> argv{"sbatch",
-                                "--parsable",
-                                "--no-requeue",
-                                "--job-name=" + order.name,
-                                "--comment=submitted by cupel",
-                                fmt::format("--nodes={}", order.nodes.size()),
-                                fmt::format("--nodelist={}", fmt::join(order.nodes, ",")),
-                                "--partition=" + partition,
-                                fmt::format("--time={}", minutes),
-                                "--output=" + output,
-                                "--chdir=" + job_.results};
-  if (!job_.reservation.empty()) argv.push_back("--reservation=" + job_.reservation);
-  argv.push_back(job_.script);
-  CO_TRY(co_await ask(std::move(argv), deadline));
-  co_return ok();
-}
-
-Task<Result<std::vector<SlurmJobState>>> SlurmJobs::find(std::string name, Deadline deadline) {
-  std::vector<std::string> argv{"squeue",         "--noheader",
-                                "--states=all",   "--user=" + user_id(),
-                                "--name=" + name, "--format=%A|%T|%r"};
-  CO_TRY(const auto printed, co_await ask(std::move(argv), deadline));
-  auto found = parse_job_states(printed);
-  if (!found.empty()) co_return found;
-  std::vector<std::string> kept{"sacct",
-                                "--noheader",
-                                "--parsable2",
-                                "--allocations",
-                                "--user=" + user_id(),
-                                "--name=" + name,
-                                "--starttime=now-30days",
-                                "--format=JobIDRaw,State,Reason"};
-  const auto accounted = co_await ask(std::move(kept), deadline);
-  // A site without accounting, or without its tool, has no more to say.
-  if (!accounted) co_return found;
-  co_return parse_job_states(*accounted);
-}
-
 Task<Result<std::string>> SlurmJobs::end_of_output(std::string name, std::size_t most,
                                                    Deadline deadline) {
   std::vector<std::string> argv{"tail", "-c", std::to_string(most), "--", output_of(name)};
-  return ask(std::move(argv), deadline);
+  return run_tool(std::move(argv), deadline);
 }
 
-Task<Result<void>> SlurmJobs::cancel(std::string name, Deadline deadline) {
-  std::vector<std::string> argv{"scancel", "--user=" + user_id(), "--name=" + name};
-  CO_TRY(co_await ask(std::move(argv), deadline));
-  co_return ok();
+std::unique_ptr<SlurmJobs> slurm_jobs(const inventory::SlurmSite& site,
+                                      const inventory::SlurmJob& job) {
+  if (site.rest) return std::make_unique<SlurmrestdJobs>(site, job);
+  return std::make_unique<SlurmToolJobs>(site, job);
 }
 
 }  // namespace cupel::handoff

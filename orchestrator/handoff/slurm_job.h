@@ -1,8 +1,9 @@
 #pragma once
 // A batch script of the site's on nodes that were handed over: submitted by sbatch, followed by
-// squeue, ended by scancel. A job is found by its name, which no other job ever had.
+// squeue, ended by scancel; or all of it by slurmrestd (slurmrestd_jobs.h). A job is found by its
+// name, which no other job ever had.
 #include <chrono>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,39 +40,49 @@ struct SlurmJobState {
 /// is passed over. At most 100. Pure.
 std::vector<SlurmJobState> parse_job_states(std::string_view printed);
 
-/// Errors of all of these: kUnsupported (the tool is not installed), kUnreachable (slurmctld does
-/// not answer), kTimeout, kMalformed, kFailed with Slurm's words. 20 s for each call.
+/// How Slurm is asked for one job of the site's. Errors of all of these: kUnsupported (the tool is
+/// not installed), kUnreachable (slurmctld does not answer), kTimeout, kMalformed, kFailed with
+/// Slurm's words; by slurmrestd also kRefused, kUntrusted, kBusy and kInvalid, as ApiClient. 20 s
+/// for each call.
 class SlurmJobs {
  public:
-  /// Both must outlive it.
-  SlurmJobs(const inventory::SlurmSite& site, const inventory::SlurmJob& job)
-      : site_{site}, job_{job} {}
+  virtual ~SlurmJobs() = default;
 
   /// The job's output, by which it is found again as by its name.
   std::string output_of(std::string_view name) const;
 
-  /// sbatch. The job's environment has no more than PATH and SLURM_CONF: ours may hold secrets. An
-  /// error but kFailed and kUnsupported says nothing about whether it was submitted.
-  /// Source: man sbatch (22.05).
-  Task<Result<void>> submit(JobOrder order, Deadline deadline);
+  /// The job's environment has no more than PATH, and by sbatch SLURM_CONF: ours may hold secrets.
+  /// kTimeout, kUnreachable and kCancelled say nothing about whether it was submitted; any other
+  /// error says that it was not. Source: man sbatch (22.05).
+  virtual Task<Result<void>> submit(JobOrder order, Deadline deadline) = 0;
 
-  /// Those of this user with this name, the oldest first: by squeue, which forgets a job some
-  /// minutes after its end (slurm.conf, MinJobAge); then by sacct, where the site has accounting.
-  Task<Result<std::vector<SlurmJobState>>> find(std::string name, Deadline deadline);
+  /// Those of this user with this name, the oldest first: of slurmctld, which forgets a job some
+  /// minutes after its end (slurm.conf, MinJobAge); then of the accounting, where the site has one.
+  virtual Task<Result<std::vector<SlurmJobState>>> find(std::string name, Deadline deadline) = 0;
 
-  /// The last `most` bytes of what the job printed, at most a mebibyte. By tail(1): where a shared
-  /// folder does not answer, that waits, and is ended, and not our loop. Errors: kFailed also where
-  /// no file is there (yet: NFS shows a new file a minute late).
+  /// Ends those of this name. Idempotent: it does nothing where there is no such job.
+  virtual Task<Result<void>> cancel(std::string name, Deadline deadline) = 0;
+
+  /// The last `most` bytes of what the job printed, at most a mebibyte, from the folder that the
+  /// nodes and this machine share. By tail(1): where a shared folder does not answer, that waits,
+  /// and is ended, and not our loop. Errors: kFailed also where no file is there (yet: NFS shows a
+  /// new file a minute late).
   Task<Result<std::string>> end_of_output(std::string name, std::size_t most, Deadline deadline);
 
-  /// scancel. Idempotent: it does nothing where there is no such job.
-  Task<Result<void>> cancel(std::string name, Deadline deadline);
+ protected:
+  SlurmJobs(const inventory::SlurmSite& site, const inventory::SlurmJob& job)
+      : site_{site}, job_{job} {}
 
- private:
-  Task<Result<std::string>> ask(std::vector<std::string> argv, Deadline deadline);
+  /// A program of this machine, without our environment.
+  Task<Result<std::string>> run_tool(std::vector<std::string> argv, Deadline deadline);
+  const std::string& partition() const;
 
   const inventory::SlurmSite& site_;
   const inventory::SlurmJob& job_;
 };
+
+/// By slurmrestd where the site has `rest`, else by Slurm's own tools. Both must outlive it.
+std::unique_ptr<SlurmJobs> slurm_jobs(const inventory::SlurmSite& site,
+                                      const inventory::SlurmJob& job);
 
 }  // namespace cupel::handoff

@@ -3,8 +3,8 @@
 // v0.0.37 (Slurm 21.08) to v0.0.41 (24.05, 24.11) of its API, of which v0.0.39 (23.02) is the first
 // that changes nodes.
 #include "inventory/slurm_site.h"
-#include "orchestrator/handoff/api_client.h"
 #include "orchestrator/handoff/slurm_door.h"
+#include "orchestrator/handoff/slurmrestd_api.h"
 
 namespace cupel::handoff {
 
@@ -18,7 +18,7 @@ json::object rest_update(const SlurmUpdate& update);
 
 class Slurmrestd : public SlurmBackend {
  public:
-  explicit Slurmrestd(const inventory::SlurmRest& rest);
+  explicit Slurmrestd(const inventory::SlurmRest& rest) : api_{rest} {}
 
   /// 100,000 at most, and 64 MiB.
   Task<Result<std::vector<SlurmNode>>> nodes(std::string name, Deadline deadline) override;
@@ -29,12 +29,11 @@ class Slurmrestd : public SlurmBackend {
   Task<Result<std::string>> ping(Deadline deadline) override;
 
  private:
-  /// With the newest version of the API that both sides have. `node`: for error texts.
+  /// `node`: for error texts.
   Task<Result<json::value>> ask(ApiRequest request, std::string node, Deadline deadline);
   Result<void> failure_in(const ApiAnswer& answer, const std::string& node) const;
 
-  ApiClient client_;
-  int version_ = 0;  // that it had when it was asked last; 0: not known
+  SlurmrestdApi api_;
 };
 
 }  // namespace cupel::handoff

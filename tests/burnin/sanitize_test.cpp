@@ -137,6 +137,20 @@ TEST(SanitizeFindings, AreInTheRecordByTheSerialNumber) {
                                     .verification = "sanitize log: completed"}));
 }
 
+TEST(SanitizeFindings, OfADriveWithoutASerialNumberAreNoErase) {
+  for (const std::string serial : {"", "NA", "0000000000"}) {
+    auto medium = medium_text("erased", kCrypto);
+    medium.replace(medium.find("S64H0001"), 8, serial);
+
+    const auto found = read(evidence("sanitize-log", "nvme0", log_text("0x101", "0x4")) +
+                            evidence("medium", "nvme0", medium));
+
+    EXPECT_EQ(outcome(found), "it reports no serial number, by which the record would name it");
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->facts.contains("media.not reported by nvme0")) << serial;
+  }
+}
+
 TEST(SanitizeLog, IsReadWholeOrNotAtAll) {
   const auto log = read_sanitize_log(log_text("0x102", "0x4"));
 

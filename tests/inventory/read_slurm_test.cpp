@@ -187,9 +187,15 @@ TEST(ReadSlurm, RefusesJobsThatSbatchWouldMisunderstand) {
         "/etc is a folder, a pipe or a device: name a file", "partition 'a,b'", "job name '-x'",
         "script", "results"})
     EXPECT_THAT(problems, HasSubstr(fault));
-  EXPECT_THAT(reported(site("slurm: {rest: {url: 'unix:/x'}, jobs: [{name: a, script: "
-                            "/etc/hostname, results: /r}]}")),
-              HasSubstr("jobs are submitted by sbatch, and never by slurmrestd"));
+}
+
+TEST(ReadSlurm, TakesJobsBesideSlurmrestd) {
+  const auto slurm = read(site("slurm: {rest: {url: 'unix:/x'}, jobs: [{name: a, script: "
+                               "/etc/hostname, results: /r}]}"))
+                         .slurm;
+
+  ASSERT_TRUE(slurm && slurm->rest);
+  EXPECT_NE(slurm->job("a"), nullptr);
 }
 
 TEST(ReadSlurm, KnowsWhatKubernetesTakesForAKeyAndAValue) {

@@ -1,9 +1,12 @@
-// The step slurm-job: with a fake Slurm whose tools keep what they were asked, and with a real one.
+// The step slurm-job: with a fake Slurm whose tools, or whose slurmrestd, keep what they were
+// asked, and with a real one.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "base/json.h"
@@ -21,6 +24,7 @@
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/real_part.h"
+#include "tests/support/replay_server.h"
 #include "tests/support/slurm.h"
 
 namespace cupel::steps {
@@ -502,15 +506,105 @@ TEST_F(SlurmJobStep, FailsANodeByItsCriterionAndLeavesOthersAsTheyWere) {
   EXPECT_EQ(slow.causes[0].criterion, "job.busbw");
 }
 
-class RealSlurmJob : public SlurmJobStep {
+/// The step by a slurmrestd of Slurm 24.11, whose one job is done at once, and which says of no
+/// submission how it went.
+class SlurmJobStepByRest : public SlurmJobStep {
  protected:
-  void SetUp() override {
-    CUPEL_NEEDS_REAL_PART(testing::LoopbackSlurm::installed(),
-                          "slurmctld, slurmd or munged is not installed");
-    slurm_ = std::make_unique<testing::LoopbackSlurm>(
-        "n[1-2]", "NodeName=n[1-2] CPUs=1 RealMemory=500 State=UNKNOWN\n");
-    inventory_.slurm->configuration = slurm_->configuration();
+  static constexpr const char* kToken = "CUPEL_TEST_JOB_TOKEN";
+
+  SlurmJobStepByRest() {
+    ::setenv(kToken, "a.b.c", 1);
+    install_fakes();  // of which none is run
+    inventory_.slurm->rest = inventory::SlurmRest{
+        .url = server_.url(),
+        .user = "cupel",
+        .token = inventory::SecretRef{inventory::SecretRef::Kind::env, kToken}};
   }
+  ~SlurmJobStepByRest() override { ::unsetenv(kToken); }
+
+  test::ReplayAnswer answer(const test::ReplayRequest& asked) {
+    if (!asked.path.starts_with("/slurm/v0.0.41/"))
+      return {.status = 404, .body = "Unable find requested URL.", .content_type = "text/plain"};
+    const std::lock_guard lock{mutex_};
+    if (asked.method == "POST" && ++posts_ > lost_) {
+      job_ = text_at(parse_json(asked.body).value(), "job/name").value_or("");
+      write("results/" + job_ + ".out", read("prints"));
+    }
+    if (asked.method == "POST")
+      return {.status = 502, .body = "<html>", .content_type = "text/html"};
+    json::array jobs;
+    if (!job_.empty())
+      jobs.push_back(json::object{{"job_id", 17},
+                                  {"name", job_},
+                                  {"user_name", "cupel"},
+                                  {"job_state", json::array{"COMPLETED"}},
+                                  {"state_reason", "None"}});
+    return {.body = json::serialize(json::object{{"jobs", jobs}, {"errors", json::array{}}})};
+  }
+
+  std::atomic<int> posts_{0}, lost_{0};
+  std::mutex mutex_{};
+  std::string job_{};
+  test::ReplayServer server_{[this](const test::ReplayRequest& asked) { return answer(asked); }};
+};
+
+TEST_F(SlurmJobStepByRest, SubmitsOnceWhereTheAnswerWasLost) {
+  const auto end = perform(3);
+
+  ASSERT_EQ(end.outcome, Outcome::done) << end.detail;
+  EXPECT_EQ(
+      end.detail,
+      "job 17 on 2 nodes: job.busbw 391.5 job.ranks 16; without what Slurm was not given: n3");
+  EXPECT_EQ(posts_.load(), 1);
+  EXPECT_EQ(submitted(), 0) << "sbatch is not needed";
+}
+
+TEST_F(SlurmJobStepByRest, SubmitsAgainWhereNothingOfTheJobIsFound) {
+  lost_ = 1;
+
+  const auto end = perform(2);
+
+  EXPECT_EQ(end.outcome, Outcome::done) << end.detail;
+  EXPECT_EQ(posts_.load(), 2);
+}
+
+TEST_F(SlurmJobStepByRest, FindsAJobOfAnEarlierControllerByItsName) {
+  const std::string name = "cupel-1-of-a-dead-controller";
+  write("results/" + name + ".out", read("prints"));
+  {
+    const std::lock_guard lock{mutex_};
+    job_ = name;
+  }
+
+  const auto end = perform(2, name);
+
+  EXPECT_EQ(end.outcome, Outcome::done) << end.detail;
+  EXPECT_EQ(posts_.load(), 0);
+}
+
+/// By Slurm's tools, and by slurmrestd.
+class RealSlurmJob : public SlurmJobStep, public ::testing::WithParamInterface<const char*> {
+ protected:
+  static constexpr const char* kToken = "CUPEL_TEST_REAL_JOB_TOKEN";
+
+  void SetUp() override {
+    using testing::LoopbackSlurm;
+    const bool by_rest = std::string_view{GetParam()} == "Slurmrestd";
+    CUPEL_NEEDS_REAL_PART(
+        by_rest ? LoopbackSlurm::rest_installed() : LoopbackSlurm::installed(),
+        "slurmctld, slurmd, munged, slurmrestd or slurm-wlm-jwt-plugin is not installed");
+    slurm_ = std::make_unique<LoopbackSlurm>(
+        "n[1-2]", "NodeName=n[1-2] CPUs=1 RealMemory=500 State=UNKNOWN\n",
+        by_rest ? LoopbackSlurm::Rest::beside_it : LoopbackSlurm::Rest::none);
+    inventory_.slurm->configuration = slurm_->configuration();
+    if (!by_rest) return;
+    ::setenv(kToken, slurm_->rest_token().c_str(), 1);
+    inventory_.slurm->rest = inventory::SlurmRest{
+        .url = slurm_->rest_url(),
+        .token = inventory::SecretRef{inventory::SecretRef::Kind::env, kToken}};
+    install_fakes();  // of which none is run
+  }
+  void TearDown() override { ::unsetenv(kToken); }
   StepEnvironment asking_every(std::chrono::milliseconds pause) {
     auto real = environment();
     real.ask_job_every = pause;
@@ -519,7 +613,7 @@ class RealSlurmJob : public SlurmJobStep {
   std::unique_ptr<testing::LoopbackSlurm> slurm_{};
 };
 
-TEST_F(RealSlurmJob, RunsOnBothNodesAndItsNumbersComeBack) {
+TEST_P(RealSlurmJob, RunsOnBothNodesAndItsNumbersComeBack) {
   write("accept.sh",
         "#!/bin/sh\necho on $SLURM_JOB_NODELIST\necho \"{\\\"nodes\\\": $SLURM_JOB_NUM_NODES}\"\n",
         0700);
@@ -532,9 +626,10 @@ TEST_F(RealSlurmJob, RunsOnBothNodesAndItsNumbersComeBack) {
   ASSERT_EQ(end->outcome, Outcome::done) << end->detail;
   EXPECT_THAT(end->detail, HasSubstr(" on 2 nodes: job.nodes 2"));
   EXPECT_THAT(read("results/" + handle_ + ".out"), HasSubstr("on n[1-2]\n"));
+  EXPECT_EQ(submitted(), 0);
 }
 
-TEST_F(RealSlurmJob, IsEndedWhileItRuns) {
+TEST_P(RealSlurmJob, IsEndedWhileItRuns) {
   write("accept.sh", "#!/bin/sh\nexec sleep 600\n", 0700);
   NodeSteps steps{asking_every(500ms)};
   asio::io_context io;
@@ -553,6 +648,9 @@ TEST_F(RealSlurmJob, IsEndedWhileItRuns) {
   ASSERT_TRUE(ended);
   EXPECT_TRUE(*ended) << ended->error().what;
 }
+
+INSTANTIATE_TEST_SUITE_P(By, RealSlurmJob, ::testing::Values("Tools", "Slurmrestd"),
+                         [](const auto& by) { return std::string{by.param}; });
 
 }  // namespace
 }  // namespace cupel::steps

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/digest.h"
 #include "base/ownership.h"
@@ -126,7 +127,7 @@ class JobRun {
          std::string name, Shared shared)
       : environment_{environment},
         request_{request},
-        jobs_{*environment.inventory.slurm, job},
+        jobs_{handoff::slurm_jobs(*environment.inventory.slurm, job)},
         name_{std::move(name)},
         shared_{std::move(shared)},
         until_{with_last_word(request.deadline)} {}
@@ -136,8 +137,8 @@ class JobRun {
     CO_TRY(const auto limit, playbooks::job_limit(request_.step.with));
     handoff::JobOrder order{.name = name_, .limit = limit};
     for (const auto* node : shared_.given) order.nodes.push_back(node->slurm_name);
-    request_.waiting("sbatch");
-    auto submitted = co_await jobs_.submit(std::move(order), until_);
+    request_.waiting("Slurm to take the job");
+    auto submitted = co_await jobs_->submit(std::move(order), until_);
     if (submitted || !is_lost(submitted.error().code)) co_return submitted;
     co_return ok();  // it may have been: follow() looks
   }
@@ -146,7 +147,7 @@ class JobRun {
   Task<Result<StepEnd>> follow() {
     bool may_submit = true;
     for (int looks = 0; until_.left() > environment_.ask_job_every;) {
-      auto found = co_await jobs_.find(name_, until_);
+      auto found = co_await jobs_->find(name_, until_);
       if (!found && is_final(found.error().code)) co_return std::move(found).error();
       if (!found) {
         waits_for_ = found.error().what;
@@ -190,15 +191,15 @@ class JobRun {
   std::string forgotten() const {
     return fmt::format(
         "Slurm has no job {} any more, so that nothing says how it ended (MinJobAge "
-        "of slurm.conf; sacct has it where the site has accounting); what it "
+        "of slurm.conf; the accounting has it, where the site has one); what it "
         "printed is in {}",
-        name_, jobs_.output_of(name_));
+        name_, jobs_->output_of(name_));
   }
 
   /// Whether the job may have begun: it was submitted then, and Slurm has forgotten it. A folder
   /// that does not answer, or may not be read, does not say that it has not.
   Task<Result<bool>> may_have_begun() {
-    const auto printed = co_await jobs_.end_of_output(name_, burnin::kJobOutputEnd, until_);
+    const auto printed = co_await jobs_->end_of_output(name_, burnin::kJobOutputEnd, until_);
     if (!printed && printed.error().code == Code::kCancelled) co_return printed.error();
     co_return printed || !printed.error().what.contains("No such file or directory");
   }
@@ -206,9 +207,9 @@ class JobRun {
   /// Errors: those of SlurmJobs::end_of_output() after the last look.
   Task<Result<std::string>> printed() {
     for (int looks = 1;; ++looks) {
-      auto output = co_await jobs_.end_of_output(name_, burnin::kJobOutputEnd, until_);
+      auto output = co_await jobs_->end_of_output(name_, burnin::kJobOutputEnd, until_);
       if (output || output.error().code == Code::kCancelled || looks == kLooks) co_return output;
-      request_.waiting(jobs_.output_of(name_));
+      request_.waiting(jobs_->output_of(name_));
       CO_TRY(co_await pause_for(environment_.ask_job_every));
     }
   }
@@ -222,7 +223,7 @@ class JobRun {
       co_return rejected(fmt::format(
           "job {} ended as {} ({}){}: look at {}", job.id, job.state, job.reason,
           last.empty() ? "" : "; its last line: " + shortened(printable(last), kMostShown),
-          jobs_.output_of(name_)));
+          jobs_->output_of(name_)));
     }
     if (!output)
       co_return rejected(fmt::format(
@@ -236,7 +237,7 @@ class JobRun {
     const auto findings = burnin::parse_job_numbers(output);
     if (!findings)
       return rejected(
-          fmt::format("job {}: {} ({})", job.id, findings.error().what, jobs_.output_of(name_)));
+          fmt::format("job {}: {} ({})", job.id, findings.error().what, jobs_->output_of(name_)));
     TRY(const auto evidence, environment_.store.keep_evidence(output));
     auto found = record::to_json(*findings);
     found["evidence"] = evidence;
@@ -272,7 +273,7 @@ class JobRun {
 
   StepEnvironment& environment_;
   const StepRequest& request_;
-  SlurmJobs jobs_;
+  std::unique_ptr<SlurmJobs> jobs_;
   std::string name_;
   Shared shared_;
   Deadline until_;
@@ -329,13 +330,13 @@ Task<Result<void>> cancel_job(StepEnvironment& environment, const StepRequest& r
     co_return Error{Code::kInvalid,
                     fmt::format("the inventory has no slurm: any more: scancel --name={}", name)};
   const inventory::SlurmJob any{};
-  SlurmJobs jobs{*slurm, any};
+  const auto jobs = handoff::slurm_jobs(*slurm, any);
   std::string why;
   for (int looks = 1; looks <= kLooks; ++looks) {
     if (looks > 1) {
       CO_TRY(co_await pause_for(environment.ask_job_every));
     }
-    const auto left = co_await cancelled(jobs, name, request.deadline);
+    const auto left = co_await cancelled(*jobs, name, request.deadline);
     if (!left && is_final(left.error().code)) co_return left.error();
     if (left && *left == Left::ended) co_return ok();
     if (left && *left == Left::nothing && looks == kLooks) co_return ok();

@@ -38,10 +38,13 @@ TEST(SlurmJobStates, SayWhetherTheJobWaitsRunsOrIsOver) {
     EXPECT_FALSE(is(state).waits()) << state;
     EXPECT_FALSE(is(state).over()) << state;
   }
-  for (const auto* state : {"FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "CANCELLED"}) {
+  for (const auto* state : {"FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "CANCELLED",
+                            "PREEMPTED", "BOOT_FAIL", "DEADLINE", "REVOKED"}) {
     EXPECT_TRUE(is(state).over()) << state;
     EXPECT_FALSE(is(state).is_good()) << state;
   }
+  for (const auto* state : {"REQUEUED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "CONFIGURING"})
+    EXPECT_TRUE(is(state).waits() && !is(state).over()) << state;
   EXPECT_TRUE(is("COMPLETED").over() && is("COMPLETED").is_good());
 }
 
