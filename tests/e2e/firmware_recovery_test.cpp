@@ -73,10 +73,10 @@ class FirmwareRecovery : public ::testing::Test {
     return event;
   }
 
-  void leave(engine::RunId run, End end, Phase phase) {
+  void leave(engine::RunId run, End end, Phase phase, bool again = false) {
     const auto store = open();
     const firmware::UpdateHandle handle{
-        .phase = phase, .component = "bios", .version = "2.4", .targets = 1};
+        .phase = phase, .component = "bios", .version = "2.4", .targets = 1, .again = again};
     ASSERT_TRUE(store::keep_firmware_state(*store, "firmware", "n1",
                                            {.end = end,
                                             .written_by = run,
@@ -259,6 +259,16 @@ TEST_F(FirmwareRecovery, ANameThatIsNearlyThatOfANodeWithAnUpdateIsAskedAbout) {
                                HasSubstr("did you mean")))
         << verb;
   }
+}
+
+TEST_F(FirmwareRecovery, ShowNamesRewriteForASecondWriteThatFailed) {
+  const auto run = run_with({of_step(EventKind::step_began),
+                             of_step(EventKind::step_ended, {{"outcome", "failed"}}), run_ended()});
+  leave(run, End::failed, Phase::pushing, true);
+
+  const auto shown = cupel({"show", "n1", "-i", inventory()});
+
+  EXPECT_THAT(shown.out, HasSubstr("firmware rewrite n1 --only bios\n")) << shown.err;
 }
 
 TEST_F(FirmwareRecovery, RewriteSaysWhatItDoesToTheMachineAndBeginsNothingWithoutYes) {
