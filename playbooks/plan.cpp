@@ -26,6 +26,7 @@
 #include "playbooks/job_steps.h"
 #include "playbooks/left_out.h"
 #include "playbooks/read_parameters.h"
+#include "playbooks/rewrite.h"
 #include "playbooks/roll_out.h"
 
 namespace cupel::playbooks {
@@ -93,10 +94,18 @@ void check_window(const PlaybookStep& step, std::vector<Problem>& problems) {
   if (!read) problems.push_back({step.where, read.error().what});
 }
 
+void check_rewrite(const PlaybookStep& step, const Profile& profile,
+                   std::vector<Problem>& problems) {
+  if (step.kind != StepKind::firmware) return;
+  for (auto& why : why_not_rewritten(components_to_rewrite(step.with), profile))
+    problems.push_back({step.where, std::move(why)});
+}
+
 PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cabled,
                     std::vector<Problem>& problems) {
   PlannedStep plan;
   check_window(step, problems);
+  check_rewrite(step, profile, problems);
   const auto& row = row_of(step.kind);
   plan.kind = step.kind;
   plan.name = step.name;

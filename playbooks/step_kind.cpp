@@ -23,10 +23,16 @@ constexpr std::array kBiosReset{
     ParameterRow{"verify", ParameterRow::Kind::word,
                  "change nothing: wait until a boot has reset it, and compare it with the defaults",
                  "no", kYesNo}};
-constexpr std::array kFirmware{ParameterRow{
+constexpr ParameterRow kWindow{
     "window", ParameterRow::Kind::text,
     "in UTC: begin no update that would not end in it, such as Sat 02:00 +6h; any: at any time",
-    "any"}};
+    "any"};
+constexpr std::array kFirmware{
+    kWindow, ParameterRow{"rewrite", ParameterRow::Kind::text,
+                          "components to write again although they run their version, and no "
+                          "other, joined by commas; none: write what is off the baseline",
+                          "none"}};
+constexpr std::array kNodeFirmware{kWindow};
 constexpr std::array kBmcReading{ParameterRow{
     "answer",
     ParameterRow::Kind::duration,
@@ -191,7 +197,7 @@ constexpr std::array kRows{
                 .summary = "write firmware on the node, by mstflint, nvme or the site's own tool",
                 .expected = {.base = minutes{10}, .post = 1},
                 .deadline = {.base = hours{6}, .post = 8},
-                .parameters = kFirmware,
+                .parameters = kNodeFirmware,
                 .once = true,
                 .restarts = true,
                 .load = kStarting},

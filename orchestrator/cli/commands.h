@@ -65,6 +65,7 @@ CommandRow after_swap_command(Context& context);
 // Of `firmware`: the ways on from an update that may not be repeated.
 CommandRow firmware_continue_command(Context& context);
 CommandRow firmware_forget_command(Context& context);
+CommandRow firmware_rewrite_command(Context& context);
 
 // Of `firmware`: the manifest of the images that may be written.
 CommandRow sign_command(Context& context);

@@ -136,6 +136,8 @@ std::string next_command(const BegunUpdate& update, const std::string& node) {
   if (!store::is_settled(update.state.end)) return fmt::format("cupel firmware continue {}", node);
   if (update.state.end != End::failed) return {};
   if (update.in_run == InRun::open) return fmt::format("cupel retry {} {}", update.state.run, node);
+  if (update.handle.again)
+    return fmt::format("cupel firmware rewrite {} --only {}", node, update.handle.component);
   return fmt::format("cupel run firmware --nodes {}", node);
 }
 

@@ -306,6 +306,7 @@ CommandRow firmware_command(Context& context) {
       show_command_of_firmware(context),
       firmware_continue_command(context),
       firmware_forget_command(context),
+      firmware_rewrite_command(context),
       learn_command(context),
       sign_command(context),
       digest_command(context)};

@@ -106,10 +106,13 @@ Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
                       .inventory_named = true,
                       .nodes = asked.node};
   if (!window.empty()) options.settings.push_back("window=" + window);
+  const auto& only = update.handle.only;
+  if (!only.empty()) options.settings.push_back(fmt::format("rewrite={}", fmt::join(only, ",")));
   TRY(auto planned, planned_or_exit(context, options));
   if (!context.json)
-    say("goes on with {}; then writes what else is off the baseline (window: {})\n",
-        printable(update.named()), window.empty() ? "any" : printable(window));
+    say("goes on with {}; then writes {} (window: {})\n", printable(update.named()),
+        only.empty() ? "what else is off the baseline" : "what else is to be written again",
+        window.empty() ? "any" : printable(window));
   {
     const auto store = store::Store::open(context.state);
     if (!store) return print_error(context, store.error(), Exit::unfinished);

@@ -28,12 +28,13 @@ RunningVersion running(const Part& part) {
   return {part.name, part.source, std::string{trimmed(part.firmware)}, part.model};
 }
 
-ComponentState judge(const ExpectedFirmware& expected, const std::vector<Part>& reported) {
+ComponentState judge(const ExpectedFirmware& expected, const std::vector<Part>& reported,
+                     bool again) {
   ComponentState state{.expected = &expected};
   for (const auto& part : reported) {
     if (part.firmware.empty() || !inventory::covers(expected, part)) continue;
     state.running.push_back(running(part));
-    if (!inventory::is_expected_version(expected, part.firmware))
+    if (again || !inventory::is_expected_version(expected, part.firmware))
       state.wrong.push_back(state.running.back());
   }
   return state;
@@ -129,10 +130,40 @@ std::string refusal_of(const ComponentState& state, const bmc::Identity& machine
   if (auto why = wrong_model(expected, machine.model); !why.empty()) return why;
   if (auto why = also_needed(state, all); !why.empty()) return why;
   for (const auto& each : state.wrong) {
+    if (inventory::same_version(each.version, expected.version)) continue;  // written again
     if (auto why = no_way_down(expected, each); !why.empty()) return why;
     if (auto why = unknown_stone(expected, each); !why.empty()) return why;
   }
   return {};
+}
+
+bool is_off(const ComponentState& state) {
+  return std::ranges::any_of(state.running, [&](const RunningVersion& one) {
+    return !inventory::is_expected_version(*state.expected, one.version);
+  });
+}
+
+/// A component that must be at its version before this one is written, and is not.
+std::string comes_too_early(const ComponentState& state, const std::vector<ComponentState>& all) {
+  for (const auto& other : all) {
+    const auto& after = state.expected->after;
+    const auto& name = other.expected->component;
+    if (std::ranges::find(after, name) == after.end()) continue;
+    if (!other.running.empty() && !is_off(other)) continue;
+    return fmt::format("{} must be at its version before it is written again", name);
+  }
+  return {};
+}
+
+/// What a run leaves alone that writes components again.
+void keep_only(const Rewrite& rewrite, std::vector<ComponentState>& components) {
+  if (rewrite.only.empty()) return;
+  for (auto& state : components)
+    if (state.refusal.empty() && rewrite.again.contains(state.expected->component))
+      state.refusal = comes_too_early(state, components);
+  std::erase_if(components, [&](const ComponentState& state) {
+    return !rewrite.only.contains(state.expected->component);
+  });
 }
 
 /// Writes one version over all of these: at once, or one by one.
@@ -232,12 +263,15 @@ std::string FirmwarePlan::refusals() const {
 }
 
 FirmwarePlan plan_firmware(const Profile& profile, const bmc::Identity& machine,
-                           const std::vector<Part>& reported, Writer writer) {
+                           const std::vector<Part>& reported, Writer writer,
+                           const Rewrite& rewrite) {
   FirmwarePlan plan;
   for (const auto place : update_order(profile))
     if (is_of(writer, profile.firmware[place]))
-      plan.components.push_back(judge(profile.firmware[place], reported));
+      plan.components.push_back(judge(profile.firmware[place], reported,
+                                      rewrite.again.contains(profile.firmware[place].component)));
   for (auto& state : plan.components) state.refusal = refusal_of(state, machine, plan.components);
+  keep_only(rewrite, plan.components);
   if (!plan.refusals().empty()) return plan;
   for (const auto& state : plan.components)
     if (!state.wrong.empty()) ComponentUpdates{state, plan.updates}.add();

@@ -1,6 +1,8 @@
 #pragma once
 // What has to be done to one machine so that its firmware is at the profile's baseline: pure, from
 // what its BMC reports. Nothing here is done, and no image is opened.
+#include <set>
+
 #include "bmc/answers.h"
 #include "inventory/baseline.h"
 #include "inventory/fwd.h"
@@ -41,6 +43,12 @@ struct FirmwareUpdate {
 /// Whose components a plan is about.
 enum class Writer { any, bmc, node };
 
+/// Of a run that writes components again. Both empty: what is off the baseline is written.
+struct Rewrite {
+  std::set<std::string> only{};   // no other component is written
+  std::set<std::string> again{};  // of these: still to be written, whatever version runs
+};
+
 struct FirmwarePlan {
   std::vector<ComponentState> components{};  // of the baseline, in the order of their updates
   std::vector<FirmwareUpdate> updates{};     // first to last; empty where anything is refused
@@ -56,9 +64,10 @@ struct FirmwarePlan {
 /// node reports where components are written there. `takes` counts each write as `takes:` says, and
 /// the resets around each version by the profile's patience; not `settles:`, which is a limit. What
 /// comes with another one's image counts nothing: a run finds it there, and does not write it.
+/// Nothing is written again while a component that must precede it is off the baseline.
 FirmwarePlan plan_firmware(const inventory::Profile& profile, const bmc::Identity& machine,
                            const std::vector<inventory::Part>& reported,
-                           Writer writer = Writer::any);
+                           Writer writer = Writer::any, const Rewrite& rewrite = {});
 
 /// A version or an id as sentences name it: a few characters, whatever a BMC reports as one.
 std::string short_word(const std::string& word);

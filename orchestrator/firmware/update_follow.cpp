@@ -57,9 +57,23 @@ Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline d
     if (!service && deadline.passed()) co_return std::move(service).error();
     CO_TRY(co_await pause_for(doors_.poll));
   }
+  if (handle_.again) co_return not_seen(std::move(why_lost));
   CO_TRY(const auto seen, co_await look(deadline));
   if (shows_version(seen)) co_return co_await reset_and_verify(deadline);
   co_return lost(std::move(why_lost));
+}
+
+/// The version that is written again shows whether the BMC took the image or not: it is not sent a
+/// second time without a person's word.
+Result<Updater::Ended> Updater::not_seen(std::string why) {
+  at_work_ = false;
+  return failed(
+      fmt::format("{}: whether it was written again was not seen: {}; the BMC is idle, and it is "
+                  "not sent a second time",
+                  named(), why),
+      {"look in the BMC's log (cupel bmc NODE log); to write it once more: cupel firmware rewrite "
+       "NODE --only " +
+       handle_.component});
 }
 
 /// The BMC has none of it, and nothing is at work: planned anew, unless that comes to nothing again
@@ -100,7 +114,7 @@ Task<Result<Updater::Ended>> Updater::outwait(Deadline deadline) {
   for (;;) {
     auto seen = co_await look(deadline);
     if (!seen && !may_pass(seen.error().code)) co_return std::move(seen).error();
-    const bool shown = seen && shows_version(*seen);
+    const bool shown = seen && !handle_.again && shows_version(*seen);
     if (shown || overtime()) {
       const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
       if (!service && !may_pass(service.error().code)) co_return service.error();
@@ -175,10 +189,11 @@ Task<Result<Updater::Written>> Updater::heed(bmc::UpdateProgress progress, Deadl
   co_return co_await watch(deadline);
 }
 
-/// A task that failed, or has no end, while the inventory shows the version, is done.
+/// A task that failed, or has no end, while the inventory shows the version, is done; but not where
+/// it showed it before.
 Task<Result<Updater::Ended>> Updater::not_written(std::string why, Deadline deadline) {
   CO_TRY(const auto seen, co_await look(deadline));
-  if (shows_version(seen)) co_return co_await reset_and_verify(deadline);
+  if (!handle_.again && shows_version(seen)) co_return co_await reset_and_verify(deadline);
   co_return co_await recover(named() + ": " + std::move(why), deadline);
 }
 

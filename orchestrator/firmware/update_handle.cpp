@@ -53,7 +53,10 @@ std::string to_text(const UpdateHandle& handle) {
                                       {"previous", handle.previous},
                                       {"instead_of", handle.instead_of},
                                       {"why", handle.why},
-                                      {"refused_way", handle.refused_way}});
+                                      {"refused_way", handle.refused_way},
+                                      {"only", array_of(handle.only)},
+                                      {"rewritten", array_of(handle.rewritten)},
+                                      {"again", handle.again}});
 }
 
 Result<UpdateHandle> update_handle_of(std::string_view text) {
@@ -78,6 +81,9 @@ Result<UpdateHandle> update_handle_of(std::string_view text) {
   handle.instead_of = text_at(reported, "instead_of").value_or("");
   handle.why = text_at(reported, "why").value_or("");
   handle.refused_way = text_at(reported, "refused_way").value_or("");
+  handle.only = ids_at(reported, "only");
+  handle.rewritten = ids_at(reported, "rewritten");
+  handle.again = flag_at(reported, "again") == true;
   const auto pushed = static_cast<std::int64_t>(number_at(reported, "pushed").value_or(0));
   handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
   return handle;

@@ -41,6 +41,11 @@ struct UpdateHandle {
   /// A way of the BMC that took nothing of an image (UpdateOrder::refused_way): it is not tried
   /// again.
   std::string refused_way{};
+  /// Of a run that writes components again (Rewrite): those that it may write, and those that it
+  /// had written again before this update. Both empty: it is no such run.
+  std::vector<std::string> only{}, rewritten{};
+  /// Entries of it ran this version before: that they show it says nothing of this write.
+  bool again = false;
 
   bool writes_back() const { return !instead_of.empty(); }
 };

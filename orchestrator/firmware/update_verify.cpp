@@ -37,7 +37,7 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
     auto reset = co_await do_reset(doors_.bmc, which, deadline, doors_.drained, doors_.pace);
     if (!reset && is_refused_for_good(reset.error().code)) {
       CO_TRY(const auto seen, co_await look(deadline));
-      if (shows_version(seen)) break;
+      if (!handle_.again && shows_version(seen)) break;
       // Staged: nothing is at work, and what is done by hand may need the power.
       CO_TRY(release());
       co_return UpdateEnd{How::needs_person,
@@ -64,8 +64,11 @@ Task<Result<Updater::Ended>> Updater::recover(std::string why, Deadline deadline
     if (!service || service->is_at_work()) co_return left_to_itself(std::move(why));
     at_work_ = false;
   }
-  // A machine whose previous image did not help either is left as it is.
-  const auto ways = handle_.writes_back() ? decltype(expected().recovery){} : expected().recovery;
+  // A machine whose previous image did not help either is left as it is; so is one that shows the
+  // version whether it was written again or not.
+  const bool left_as_it_is =
+      handle_.writes_back() || (handle_.again && handle_.phase != Phase::resetting);
+  const auto ways = left_as_it_is ? decltype(expected().recovery){} : expected().recovery;
   for (const auto way : ways) {
     if (way == inventory::FirmwareRecovery::previous_image) {
       auto back = co_await way_back(ended_itself, deadline);

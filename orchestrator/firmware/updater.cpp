@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "bmc/power.h"
 #include "inventory/profile.h"
+#include "inventory/versions.h"
 #include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/previous_image.h"
 #include "orchestrator/firmware/ready.h"
@@ -28,6 +29,10 @@ constexpr std::chrono::minutes kHoldMargin{60};
 
 constexpr std::string_view kNotServed =
     " (SimpleUpdate), and no image is served: firmware: has no serve: in the inventory";
+constexpr auto kSeePlan = "mend what stands against it: cupel firmware plan NODE";
+constexpr auto kFirst =
+    "mend what stands against it (cupel firmware plan NODE); what must precede it is written by: "
+    "cupel run firmware --nodes NODE";
 constexpr auto kServeIt =
     "add serve: ADDRESS:PORT, an address of this machine that the BMC reaches, to firmware: of the "
     "inventory (firmware: {manifest: images.yaml, key: site.pub, serve: \"10.0.0.1:8080\", tls: "
@@ -44,6 +49,18 @@ std::string_view sending_words(const bmc::UpdateOrder& order) {
   if (order.pull_uri.empty()) return "sending";
   return order.pull_uri.starts_with("https:") ? "the BMC fetches over HTTPS"
                                               : "the BMC fetches over HTTP, not encrypted,";
+}
+
+/// One image holds both, and is written to the same targets: a bundle.
+bool is_one_write(const inventory::ExpectedFirmware& one,
+                  const inventory::ExpectedFirmware& other) {
+  return one.image && other.image && one.image->is_named() &&
+         one.image->file == other.image->file && one.image->sha256 == other.image->sha256 &&
+         one.targets == other.targets;
+}
+
+std::vector<std::string> list_of(const std::set<std::string>& words) {
+  return {words.begin(), words.end()};
 }
 
 bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
@@ -77,7 +94,8 @@ Task<Result<UpdateEnd>> Updater::go_on(Deadline deadline) {
   for (int round = 0; round < kMostUpdates; ++round) {
     CO_TRY(auto seen, co_await look(deadline));
     if (auto refused = seen.plan.refusals(); !refused.empty())
-      co_return UpdateEnd{How::failed, std::move(refused)};
+      co_return UpdateEnd{
+          How::failed, std::move(refused), {doors_.rewrite.only.empty() ? kSeePlan : kFirst}};
     auto& updates = seen.plan.updates;
     // What was written, and begins to run with the resets after the last of its kind.
     std::erase_if(updates, [&](const FirmwareUpdate& one) {
@@ -109,6 +127,8 @@ Task<Result<UpdateEnd>> Updater::go_on(Deadline deadline) {
 Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadline) {
   handle_ = std::move(handle);
   written_ = handle_.written;
+  for (const auto& component : handle_.rewritten)
+    if (doors_.rewrite.again.erase(component) > 0) doors_.rewritten.insert(component);
   at_work_ = handle_.phase != Phase::resetting && handle_.phase != Phase::refused;
   const bool refused = handle_.phase == Phase::refused;
   const bool back = handle_.writes_back();
@@ -158,7 +178,8 @@ Task<Result<Updater::Seen>> Updater::look(Deadline deadline) {
   CO_TRY(seen.machine, co_await doors_.bmc.facts.identity(deadline.sooner(kLongestAnswer)));
   CO_TRY(auto versions, co_await doors_.bmc.update.versions(deadline.sooner(kLongestAnswer)));
   seen.reported = std::move(versions.value);
-  seen.plan = plan_firmware(doors_.profile, seen.machine, seen.reported, Writer::bmc);
+  seen.plan =
+      plan_firmware(doors_.profile, seen.machine, seen.reported, Writer::bmc, doors_.rewrite);
   co_return seen;
 }
 
@@ -215,6 +236,11 @@ void Updater::begin(const Seen& seen) {
   }
   made.targets = state->running.size();
   made.previous = one_version(replaces_, made.targets);
+  made.only = list_of(doors_.rewrite.only);
+  made.rewritten = list_of(doors_.rewritten);
+  made.again = std::ranges::any_of(replaces_, [&](const RunningVersion& entry) {
+    return inventory::same_version(entry.version, made.version);
+  });
   handle_ = std::move(made);
   reported_.clear();
 }
@@ -380,10 +406,21 @@ Result<Updater::Ended> Updater::finished() {
   TRY(release());
   done_.push_back({handle_.component, handle_.version, std::exchange(replaces_, {})});
   if (handle_.writes_back()) return Ended{};
+  note_rewritten();
   shown_.push_back(handle_);
   shown_.back().ids.insert(shown_.back().ids.end(), written_.begin(), written_.end());
   written_.clear();
   return Ended{};
+}
+
+/// The version of the baseline was written, not a stepping stone's: with it, what is in the same
+/// image.
+void Updater::note_rewritten() {
+  if (!inventory::same_version(handle_.version, expected().version)) return;
+  for (const auto& one : doors_.profile.firmware) {
+    if (&one != expected_ && !is_one_write(one, expected())) continue;
+    if (doors_.rewrite.again.erase(one.component) > 0) doors_.rewritten.insert(one.component);
+  }
 }
 
 Result<Updater::Ended> Updater::failed(std::string why, std::vector<std::string> advice) {

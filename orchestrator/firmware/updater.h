@@ -41,6 +41,9 @@ struct UpdaterInterfaces {
   std::optional<inventory::MaintenanceWindow> window{};
   /// Components whose previous image an earlier try of this run has sent: it is not sent again.
   std::set<std::string> written_back{};
+  /// What is written again, and what earlier tries of this run have written again.
+  Rewrite rewrite{};
+  std::set<std::string> rewritten{};
   /// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.
   std::chrono::seconds clock_may_be_off{300};
 };
@@ -78,6 +81,8 @@ class Updater {
   const std::vector<UpdateDone>& done() const { return done_; }
   /// Components whose previous image was sent, or may have been: in this try and in earlier ones.
   const std::set<std::string>& written_back() const { return doors_.written_back; }
+  /// Components that were written again: in this try and in earlier ones.
+  const std::set<std::string>& rewritten() const { return doors_.rewritten; }
   /// Of the newest update, and whether the BMC may still be at work with it.
   const UpdateHandle& handle() const { return handle_; }
   bool may_be_at_work() const { return at_work_; }
@@ -114,6 +119,8 @@ class Updater {
   Task<Result<Ended>> push_another_way(bmc::UpdateOrder order, std::string why, Deadline deadline);
   Task<Result<Ended>> find_push(std::string why_lost, Deadline deadline);
   Result<Ended> lost(std::string why);
+  Result<Ended> not_seen(std::string why);
+  void note_rewritten();
   Result<Ended> left_to_itself(std::string why);
   Task<Result<Ended>> follow(Deadline deadline);
   Task<Result<Ended>> outwait(Deadline deadline);

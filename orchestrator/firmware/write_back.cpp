@@ -25,6 +25,7 @@ Result<FirmwareUpdate> Updater::previous_of(const Seen& seen) const {
   const auto refuse = [](std::string why) { return Error{Code::kFailed, std::move(why)}; };
   if (doors_.written_back.contains(handle_.component))
     return refuse("it was sent in this run before");
+  if (handle_.again) return refuse("the component ran the same version before");
   if (handle_.previous.empty())
     return refuse("not all entries of the component ran one version before");
   const auto at = std::ranges::find(seen.plan.components, expected_, &ComponentState::expected);
@@ -65,7 +66,9 @@ Task<Result<Updater::Ended>> Updater::write_back(WayBack back, std::string why, 
                     .was_on = handle_.was_on,
                     .instead_of = handle_.version,
                     .why = shortened(why, kLongestWhy),
-                    .refused_way = handle_.refused_way};
+                    .refused_way = handle_.refused_way,
+                    .only = handle_.only,
+                    .rewritten = handle_.rewritten};
   for (const auto& entry : back.update.replaces) made.ids.push_back(entry.id);
   replaces_ = back.update.replaces;
   handle_ = std::move(made);

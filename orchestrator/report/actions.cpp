@@ -55,7 +55,8 @@ bool is_named_by_verdict(const NodeSummary& node, const record::StepRecord& step
 /// A command in the action takes the node on by itself.
 bool goes_on_by_command(std::string_view action) {
   constexpr std::string_view kName = "cupel";
-  constexpr std::string_view kCommands[] = {" retry ", " run ", " resume ", " firmware continue "};
+  constexpr std::string_view kCommands[] = {" retry ", " run ", " resume ", " firmware continue ",
+                                            " firmware rewrite "};
   for (auto at = action.find(kName); at != action.npos; at = action.find(kName, at + 1)) {
     const auto command = action.substr(at + kName.size());
     if (std::ranges::any_of(kCommands, [&](auto it) { return command.starts_with(it); }))

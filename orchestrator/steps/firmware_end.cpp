@@ -17,7 +17,28 @@ std::string words_for(const std::vector<firmware::UpdateDone>& done) {
   return text;
 }
 
+/// report/advice.cpp knows the way on from these.
+bool has_advice(const engine::StepEnd& end) {
+  const auto* code = end.found.if_contains("error");
+  if (code == nullptr || !code->is_string()) return false;
+  const std::string_view word{code->get_string().data(), code->get_string().size()};
+  return word == to_string(Code::kRefused) || word == to_string(Code::kUntrusted);
+}
+
 }  // namespace
+
+Task<Result<engine::StepEnd>> with_next_command(const engine::StepRequest& request,
+                                                Task<Result<engine::StepEnd>> step) {
+  auto end = co_await std::move(step);
+  if (!end || end->outcome == engine::Outcome::done) co_return end;
+  if (end->found.contains("hands") || has_advice(*end)) co_return end;
+  ask_for(*end, {{.action = named_for(request.node,
+                                      "see what runs, and what was begun (cupel firmware show "
+                                      "NODE), and do what the step's words say"),
+                  .part = {},
+                  .goes_on = false}});
+  co_return end;
+}
 
 boost::json::array to_json(const std::vector<firmware::UpdateDone>& done) {
   boost::json::array list;

@@ -12,6 +12,10 @@ Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRe
 /// In which the step may begin an update. Nothing: at any time. Errors: kInvalid.
 Result<std::optional<inventory::MaintenanceWindow>> window_of(const engine::StepRequest& request);
 
+/// The same step, which asks for the next command where it ends for good and asks for nothing yet.
+Task<Result<engine::StepEnd>> with_next_command(const engine::StepRequest& request,
+                                                Task<Result<engine::StepEnd>> step);
+
 /// "firmware" of a step's findings.
 boost::json::array to_json(const std::vector<firmware::UpdateDone>& done);
 

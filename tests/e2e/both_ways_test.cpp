@@ -87,6 +87,7 @@ const std::vector<Row>& rows() {
       {"cupel fabric repaired", refused, {"fabric repaired l1/1 --did reseat"}},
       {"cupel firmware continue", refused, {"firmware continue n1"}},
       {"cupel firmware forget", refused, {"firmware forget n1"}},
+      {"cupel firmware rewrite", refused, {"firmware rewrite n1 --only bios"}},
       {"cupel firmware show", refused, {"firmware show n1"}},
       {"cupel parts", refused, {"parts"}},
       {"cupel profile learn", refused, {"profile learn n1"}},

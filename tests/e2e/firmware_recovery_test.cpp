@@ -73,10 +73,10 @@ class FirmwareRecovery : public ::testing::Test {
     return event;
   }
 
-  void leave(engine::RunId run, End end, Phase phase) {
+  void leave(engine::RunId run, End end, Phase phase, bool again = false) {
     const auto store = open();
     const firmware::UpdateHandle handle{
-        .phase = phase, .component = "bios", .version = "2.4", .targets = 1};
+        .phase = phase, .component = "bios", .version = "2.4", .targets = 1, .again = again};
     ASSERT_TRUE(store::keep_firmware_state(*store, "firmware", "n1",
                                            {.end = end,
                                             .written_by = run,
@@ -94,6 +94,14 @@ class FirmwareRecovery : public ::testing::Test {
     leave(run_with({of_step(EventKind::step_began),
                     of_step(EventKind::step_ended, {{"outcome", "needs operator"}}), run_ended()}),
           End::staged, Phase::resetting);
+  }
+
+  void want_a_bios() const {
+    std::ofstream{folder_ / "profiles/mine.yaml"}
+        << "profile: mine\npower: {idle: 1, loaded: 2}\nfirmware:\n"
+           "  - {component: bios, version: \"2.4\", follow: [host-restart], takes: 20m, image: "
+           "{file: ../bios.bin, sha256: "
+        << std::string(64, 'a') << "}}\n";
   }
 
   std::unique_ptr<store::Store> open() const {
@@ -251,6 +259,55 @@ TEST_F(FirmwareRecovery, ANameThatIsNearlyThatOfANodeWithAnUpdateIsAskedAbout) {
                                HasSubstr("did you mean")))
         << verb;
   }
+}
+
+TEST_F(FirmwareRecovery, ShowNamesRewriteForASecondWriteThatFailed) {
+  const auto run = run_with({of_step(EventKind::step_began),
+                             of_step(EventKind::step_ended, {{"outcome", "failed"}}), run_ended()});
+  leave(run, End::failed, Phase::pushing, true);
+
+  const auto shown = cupel({"show", "n1", "-i", inventory()});
+
+  EXPECT_THAT(shown.out, HasSubstr("firmware rewrite n1 --only bios\n")) << shown.err;
+}
+
+TEST_F(FirmwareRecovery, RewriteSaysWhatItDoesToTheMachineAndBeginsNothingWithoutYes) {
+  want_a_bios();
+
+  const auto shown = cupel({"rewrite", "n1", "--only", "bios", "-i", inventory()});
+  const auto read = cupel({"rewrite", "n1", "--only", "bios", "-i", inventory(), "--json"});
+
+  EXPECT_EQ(shown.status, 1) << shown.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("n1: bios 2.4 is written again, whatever it runs: up to "
+                                         "20 min, then restart of the machine\n"),
+                               HasSubstr("Nothing else is written."),
+                               HasSubstr("firmware rewrite n1 --only bios --yes\n")));
+  EXPECT_EQ(read.status, 1) << read.err;
+  EXPECT_THAT(read.out, HasSubstr("\"component\":\"bios\""));
+  EXPECT_FALSE(open()->run(1)) << "a run was begun";
+}
+
+TEST_F(FirmwareRecovery, NothingIsWrittenAgainWhileAnUpdateWaitsForItsReset) {
+  want_a_bios();
+  leave_staged();
+
+  const auto ran = cupel({"rewrite", "n1", "--only", "bios", "-i", inventory(), "--yes"});
+
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("nothing is written again while bios 2.4 is staged: "),
+                             HasSubstr("firmware continue n1")));
+  EXPECT_FALSE(open()->run(2)) << "a run was begun";
+}
+
+TEST_F(FirmwareRecovery, RewriteNamesEachComponentThatItDoesNotFind) {
+  want_a_bios();
+
+  const auto ran = cupel({"rewrite", "n1", "--only", "boot,bios,bmc", "-i", inventory(), "--yes"});
+
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("rewrite: profile 'mine' has no component 'boot' (one of bios)"),
+                    HasSubstr("rewrite: profile 'mine' has no component 'bmc' (one of bios)")));
 }
 
 TEST_F(FirmwareRecovery, ANodeWithoutAnUpdateHasNothingToContinueOrForget) {

@@ -92,6 +92,7 @@ const std::vector<Row>& rows() {
       {"cupel firmware digest FILES", file, "firmware digest VALUE"},
       {"cupel firmware learn --inventory", file, "firmware learn n1 -i VALUE"},
       {"cupel firmware plan --inventory", file, "firmware plan -i VALUE"},
+      {"cupel firmware rewrite --inventory", file, "firmware rewrite n1 --only bios -i VALUE"},
       {"cupel firmware show --inventory", file, "firmware show n1 -i VALUE"},
       {"cupel firmware sign --key", file, "firmware sign FOLDER/images.yaml --key VALUE", true},
       {"cupel firmware sign MANIFEST", file, "firmware sign VALUE --key FOLDER/key.pem", true},

@@ -334,6 +334,8 @@ TEST(Actions, AddNoRetryWhereTheActionNamesTheCommandThatGoesOn) {
                   "begin it in a longer window: cupel run firmware --nodes n1"},
         std::pair{"pull the cord; then: cupel firmware continue n1",
                   "pull the cord; then: cupel firmware continue n1"},
+        std::pair{"to write it once more: cupel firmware rewrite n1 --only bios",
+                  "to write it once more: cupel firmware rewrite n1 --only bios"},
         std::pair{"set the BMC's clock: cupel bmc n1 clock set",
                   "set the BMC's clock: cupel bmc n1 clock set; then: cupel retry 12 n1"}}) {
     RunSummary run;

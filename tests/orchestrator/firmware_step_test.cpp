@@ -24,6 +24,7 @@ using engine::EventKind;
 using engine::Outcome;
 using engine::StepEnd;
 using playbooks::StepKind;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using State = bmc::UpdateProgress::State;
 using End = store::FirmwareState::End;
@@ -258,6 +259,105 @@ TEST_F(WritesBack, ARetryInTheSameRunDoesNotSendThePreviousImageAgain) {
   EXPECT_THAT(again->detail, HasSubstr("it was sent in this run before"));
   EXPECT_EQ(machine_.pushed.size(), 3u) << "the new version alone";
   EXPECT_EQ(machine_.runs["BIOS"], "2.4");
+}
+
+/// Of a component that runs its version already.
+class WritesAgain : public FirmwareStep {
+ protected:
+  WritesAgain() {
+    machine_.runs["BIOS"] = "2.4";
+    auto step = plan_.nodes[0].steps->front();
+    step.with["rewrite"] = "bios";
+    plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
+  }
+};
+
+TEST_F(WritesAgain, SaysWhatItWroteAndARetryInTheSameRunDoesNotWriteItOnceMore) {
+  ASSERT_TRUE(control());
+  EXPECT_EQ(end_.phase, Phase::done);
+  EXPECT_EQ(end_.detail, "written again: bios");
+  ASSERT_EQ(machine_.pushed.size(), 1u);
+  NodeSteps steps{environment()};
+  const auto stop = engine::Stop::no;
+  const auto keep = [](const std::string&) -> Task<Result<void>> { co_return ok(); };
+  asio::io_context io;
+
+  const auto again = run_to_end(io, steps.perform({1,
+                                                   node_,
+                                                   {},
+                                                   plan_.nodes[0].steps->front(),
+                                                   2,
+                                                   {},
+                                                   Deadline::in(20s),
+                                                   stop,
+                                                   keep,
+                                                   [](auto) {},
+                                                   &state_}));
+
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(again->outcome, Outcome::done) << again->detail;
+  EXPECT_EQ(machine_.pushed.size(), 1u);
+}
+
+TEST_F(WritesAgain, PushesAtMostOnceHoweverOftenTheControllerDies) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      SCOPED_TRACE(::testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      const auto says = machine_.says;
+      machine_ = {};
+      machine_.says = says;
+      machine_.activated_by = "restart";
+      machine_.runs["BIOS"] = "2.4";
+      journal_ = {};
+      journal_.room = room;
+      journal_.dies_after_writing = after;
+      EXPECT_FALSE(control());
+      journal_.room = 1'000;
+      ASSERT_TRUE(control());
+
+      EXPECT_LE(machine_.pushed.size(), 1u);
+      EXPECT_FALSE(machine_.power_changed_at_work);
+      if (end_.phase == Phase::done) continue;
+      EXPECT_THAT(end_.detail, HasSubstr("whether it was written again was not seen"));
+      EXPECT_TRUE(machine_.pushed.empty());
+    }
+}
+
+/// What a person reads of a step that failed, in each way that it has.
+TEST_F(FirmwareStep, EachFailureNamesTheNextCommand) {
+  using inventory::FirmwareReset;
+  auto& bios = inventory_.profiles["a1"].firmware[0];
+  const std::vector<std::pair<const char*, std::function<void()>>> ways{
+      {"not drained", [&] { scheduler_->state.drained = false; }},
+      {"not reported", [&] { machine_.runs.erase("BIOS"); }},
+      {"newer runs", [&] { machine_.runs["BIOS"] = "9.9"; }},
+      {"the old version runs", [&] { machine_.lies = true; }},
+      {"the task failed", [&] { machine_.says = {{.state = State::failed}}; }},
+      {"refused", [&] { machine_.push_fails = Error{Code::kFailed, "HTTP 400: x"}; }},
+      {"no end", [&] { bios.takes = 1s, machine_.says = {{.state = State::running}}; }},
+      {"by hand", [&] { bios.follow = {FirmwareReset::ac_cycle}, machine_.has_ac = false; }},
+      {"must precede", [&] { bios.before = {FirmwareReset::ac_cycle}, machine_.has_ac = false; }}};
+  const auto expected = bios;
+  const auto machine = machine_;
+  for (const auto& [name, fails] : ways) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(store_->repin("firmware-state:firmware:n1", ""));
+    bios = expected;
+    machine_ = machine;
+    scheduler_->state.drained = true;
+    journal_ = {};
+    fails();
+
+    ASSERT_TRUE(control());
+
+    std::string journal;
+    for (const auto& event : journal_.events) journal += json::serialize(event.data);
+    EXPECT_NE(end_.outcome, Outcome::done) << end_.detail;
+    EXPECT_THAT(journal, HasSubstr("\"hands\"")) << "cupel actions lists nothing: " << end_.detail;
+    EXPECT_THAT(journal, AnyOf(HasSubstr("cupel "), HasSubstr("then retry")));
+  }
 }
 
 /// Its version runs once an operator has pulled the cord.

@@ -211,6 +211,17 @@ TEST(Plan, RefusesAWindowThatIsNoneAndPassesOneOn) {
   EXPECT_EQ(right.plan->nodes[0].steps->front().with.at("window"), "Sat 02:00 +6h");
 }
 
+TEST(Plan, RefusesToRewriteWhatTheProfileDoesNotWriteByTheBmc) {
+  const auto made = planned(
+      "playbook: fw\nsteps:\n  - {step: firmware, with: {rewrite: \"none\"}}\n"
+      "  - {step: firmware, as: again, with: {rewrite: \"nothing-of-this, or-of-that\"}}\n");
+
+  EXPECT_THAT(made.reported(), HasSubstr("has no component 'nothing-of-this'"));
+  EXPECT_THAT(made.reported(), HasSubstr("has no component 'or-of-that'"));
+  EXPECT_THAT(made.reported(), HasSubstr("book.yaml:4:"));
+  EXPECT_THAT(made.reported(), ::testing::Not(HasSubstr("book.yaml:3:")));
+}
+
 TEST(Plan, AsksAnExtendedProfileForItsOwnPartsAlone) {
   std::vector<Problem> problems;
   std::vector<std::string> rails;

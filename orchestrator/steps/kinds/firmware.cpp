@@ -1,5 +1,8 @@
 // Firmware to the profile's baseline: what is off it is written, update by update. Each push is
 // journalled before it begins, and found again after a crash.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/wall_clock.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
@@ -9,6 +12,8 @@
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/store/power_hold.h"
 #include "orchestrator/store/purpose.h"
+#include "playbooks/plan.h"
+#include "playbooks/rewrite.h"
 #include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
@@ -65,31 +70,58 @@ firmware::UpdaterInterfaces doors_for(StepEnvironment& environment, const StepRe
   return doors;
 }
 
-/// A fact of the node, so that it outlives a retry: the component's previous image was sent.
+/// Facts of the node, so that they outlive a retry: the component's previous image was sent; it was
+/// written again.
 constexpr std::string_view kWrittenBack = "firmware.written_back.";
+constexpr std::string_view kRewritten = "firmware.rewritten.";
+
+/// What earlier tries of the run have done.
+struct DoneBefore {
+  std::set<std::string> written_back{}, rewritten{};
+};
 
 /// Before the first await of a step: the run's state is not the step's own.
-std::set<std::string> written_back_before(const StepRequest& request) {
-  std::set<std::string> components;
-  if (request.run_state == nullptr) return components;
+DoneBefore done_before(const StepRequest& request) {
+  DoneBefore before;
+  if (request.run_state == nullptr) return before;
   const auto node = request.run_state->nodes.find(request.node.name);
-  if (node == request.run_state->nodes.end()) return components;
-  for (const auto& [fact, value] : node->second.facts)
-    if (fact.starts_with(kWrittenBack)) components.insert(fact.substr(kWrittenBack.size()));
-  return components;
+  if (node == request.run_state->nodes.end()) return before;
+  for (const auto& [fact, value] : node->second.facts) {
+    if (fact.starts_with(kWrittenBack))
+      before.written_back.insert(fact.substr(kWrittenBack.size()));
+    if (fact.starts_with(kRewritten)) before.rewritten.insert(fact.substr(kRewritten.size()));
+  }
+  return before;
 }
 
-void keep_written_back(StepEnd& end, const firmware::Updater& updater) {
+void keep_facts(StepEnd& end, const firmware::Updater& updater) {
   boost::json::object facts;
   for (const auto& component : updater.written_back())
     facts[std::string{kWrittenBack} + component] = "yes";
+  for (const auto& component : updater.rewritten())
+    facts[std::string{kRewritten} + component] = "yes";
   if (!facts.empty()) end.found["facts"] = std::move(facts);
+}
+
+void set_rewrite(firmware::UpdaterInterfaces& doors, const StepRequest& request,
+                 DoneBefore before) {
+  doors.written_back = std::move(before.written_back);
+  doors.rewrite.only = playbooks::components_to_rewrite(request.step.with);
+  for (const auto& component : doors.rewrite.only) {
+    auto& which = before.rewritten.contains(component) ? doors.rewritten : doors.rewrite.again;
+    which.insert(component);
+  }
 }
 
 Result<StepEnd> end_of(const StepRequest& request, UpdateEnd ended,
                        const firmware::Updater& updater) {
   const auto& written = updater.done();
-  if (ended.how == How::at_baseline) return written_to_baseline(written);
+  if (ended.how == How::at_baseline) {
+    auto end = written_to_baseline(written);
+    if (!updater.rewritten().empty())
+      end.detail = fmt::format("written again: {}", fmt::join(updater.rewritten(), ", "));
+    return end;
+  }
   boost::json::object found;
   if (!written.empty()) found["firmware"] = to_json(written);
   StepEnd end;
@@ -125,14 +157,13 @@ Result<void> remember(StepEnvironment& environment, const StepRequest& request,
 
 /// From `begun`, where an update was begun already.
 Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const StepRequest& request,
-                                        std::set<std::string> written_back,
-                                        std::optional<UpdateHandle> begun) {
+                                        DoneBefore before, std::optional<UpdateHandle> begun) {
   auto window = window_of(request);
   if (!window) co_return ended_by(std::move(window).error());
   const auto bmc = environment.bmc(request.node);
   auto doors = doors_for(environment, request, *bmc);
   doors.window = *std::move(window);
-  doors.written_back = std::move(written_back);
+  set_rewrite(doors, request, std::move(before));
   firmware::Updater updater{std::move(doors)};
   const auto until = with_last_word(request.deadline);
   Result<UpdateEnd> ended = Error{Code::kMalformed, ""};
@@ -144,16 +175,15 @@ Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const Step
   CO_TRY(remember(environment, request, ended, updater));
   auto end =
       ended ? end_of(request, *std::move(ended), updater) : ended_by_bmc(std::move(ended).error());
-  if (end) keep_written_back(*end, updater);
+  if (end) keep_facts(*end, updater);
   co_return end;
 }
 
 Task<Result<StepEnd>> reattach_firmware(StepEnvironment& environment, const StepRequest& request) {
-  auto written_back = written_back_before(request);
+  auto before = done_before(request);
   auto handle = firmware::update_handle_of(*request.handle);
   if (!handle) co_return ended_by(std::move(handle).error());
-  co_return co_await bring_to_baseline(environment, request, std::move(written_back),
-                                       *std::move(handle));
+  co_return co_await bring_to_baseline(environment, request, std::move(before), *std::move(handle));
 }
 
 Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepRequest& request) {
@@ -161,13 +191,12 @@ Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepR
     co_return done("nothing to do: the profile names no image");
   if (!environment.firmware_image)
     co_return ended_by({Code::kInvalid, "this controller has no images to write"});
-  auto written_back = written_back_before(request);
+  auto before = done_before(request);
   auto free = co_await check_free(environment, request);
   if (!free) co_return ended_by(std::move(free).error());
   auto begun = take_over_update(environment, request);
   if (!begun) co_return ended_by(std::move(begun).error());
-  co_return co_await bring_to_baseline(environment, request, std::move(written_back),
-                                       *std::move(begun));
+  co_return co_await bring_to_baseline(environment, request, std::move(before), *std::move(begun));
 }
 
 Task<Result<void>> let_it_end(StepEnvironment& environment, const StepRequest& request) {
@@ -184,8 +213,14 @@ Task<Result<void>> let_it_end(StepEnvironment& environment, const StepRequest& r
 
 StepType firmware() {
   return {.kind = playbooks::StepKind::firmware,
-          .perform = perform_firmware,
-          .reattach = reattach_firmware,
+          .perform =
+              [](StepEnvironment& environment, const StepRequest& request) {
+                return with_next_command(request, perform_firmware(environment, request));
+              },
+          .reattach =
+              [](StepEnvironment& environment, const StepRequest& request) {
+                return with_next_command(request, reattach_firmware(environment, request));
+              },
           .abort = let_it_end};
 }
 

@@ -46,8 +46,14 @@ Task<Result<void>> let_it_end(StepEnvironment& environment, const StepRequest& r
 
 StepType node_firmware() {
   return {.kind = playbooks::StepKind::node_firmware,
-          .perform = perform_node_firmware,
-          .reattach = go_on,
+          .perform =
+              [](StepEnvironment& environment, const StepRequest& request) {
+                return with_next_command(request, perform_node_firmware(environment, request));
+              },
+          .reattach =
+              [](StepEnvironment& environment, const StepRequest& request) {
+                return with_next_command(request, go_on(environment, request));
+              },
           .abort = let_it_end,
           .recheck = &kNodeAnswers};
 }
