@@ -101,6 +101,13 @@ class AssetReader {
     cells_ = std::move(cells);
     const bool empty = std::ranges::all_of(cells_, [](const auto& each) { return each.empty(); });
     if (empty || is_header_too(number)) return;
+    if (const auto kinds = column_of_kinds(); !kinds.empty() && !std::exchange(lacks_kinds_, true))
+      problems_.push_back(
+          {{file_, number, 1},
+           fmt::format("the header has neither a column Kind nor a column Node, and '{}' has kinds "
+                       "of parts: name them: --columns 'Kind={}'",
+                       kinds, kinds)});
+    if (lacks_kinds_) return;
     Asset asset{.serial = cell(AssetColumn::serial),
                 .node = cell(AssetColumn::node),
                 .slot = cell(AssetColumn::slot),
@@ -156,6 +163,7 @@ class AssetReader {
           if (auto& at = at_of(*column); at < 0) at = static_cast<int>(i);
       }
     if (at_of(AssetColumn::serial) < 0) return false;
+    names_ = cells;
     // A column of kinds with a misspelt name would make a machine of each row.
     for (const auto& [column, name] : rules_.columns)
       if (std::ranges::none_of(cells, [&](const auto& each) { return named(each) == column; }))
@@ -198,6 +206,17 @@ class AssetReader {
     return goes_on && begin(names_of(above_, cells_, true), line);
   }
 
+  /// Of a header without Kind and Node the name of a column that is none of ours and has a kind of
+  /// part here: each row would be a machine. Empty where there is none.
+  std::string column_of_kinds() {
+    if (at_of(AssetColumn::kind) >= 0 || at_of(AssetColumn::node) >= 0) return {};
+    for (std::size_t i = 0; i < std::min(names_.size(), cells_.size()); ++i)
+      if (std::ranges::find(header_, static_cast<int>(i)) == header_.end() && !cells_[i].empty() &&
+          asset_kind(cells_[i]))
+        return printable(names_[i]);
+    return {};
+  }
+
   int& at_of(AssetColumn column) { return header_[static_cast<std::size_t>(column)]; }
   std::string cell(AssetColumn column) const {
     const int at = header_[static_cast<std::size_t>(column)];
@@ -222,6 +241,8 @@ class AssetReader {
   const AssetListRules& rules_;
   std::vector<Problem>& problems_;
   AssetHeader header_{};
+  std::vector<std::string> names_{};  // of the header's columns
+  bool lacks_kinds_ = false;
   std::vector<std::string> above_{};  // the header, or the row of titles before this one
   bool is_below_header_ = false;
   std::vector<std::string> cells_{};

@@ -477,10 +477,16 @@ void judge_name(const ExpectedNode& expected, const Seen& seen,
     return lower_case(each.substr(0, each.find('.'))) == name;
   });
   if (fits) return;
+  // The name of another machine is right, there.
+  const bool is_another = std::ranges::any_of(findings, [](const AuditFinding& each) {
+    return each.finding == Finding::wrong_serial && each.part == "system";
+  });
   findings.push_back(
       {Finding::wrong_name, "host name", expected.names.front(), reported->second,
        "/proc/sys/kernel/hostname",
-       "hostnamectl set-hostname, or correct the inventory (host_name: NAME, or any)"});
+       is_another
+           ? "this is another machine: check the cabling, or correct the inventory"
+           : "hostnamectl set-hostname, or correct the inventory (host_name: NAME, or any)"});
 }
 
 void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditFinding>& findings) {

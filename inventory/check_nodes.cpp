@@ -149,6 +149,14 @@ NodeOfHost usual_ssh_hosts(const Inventory& inventory) {
   return hosts;
 }
 
+NodeOfHost usual_bmc_hosts(const Inventory& inventory) {
+  NodeOfHost hosts;
+  for (const auto& node : inventory.nodes)
+    if (node.bmc.endpoint.port == kHttpsPort && !node.bmc.endpoint.host.empty())
+      hosts.try_emplace(canonical_host(node.bmc.endpoint.host), &node);
+  return hosts;
+}
+
 void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& problems) {
   if (node.bmc.endpoint.port != kHttpsPort) return;
   const auto found = ssh_hosts.find(canonical_host(node.bmc.endpoint.host));
@@ -210,6 +218,25 @@ void check_network(const Node& node, const NodeOfHost& ssh_hosts, Once& addresse
                                                 node.name, node.ssh.endpoint.host)});
 }
 
+/// The address that an installed system and the RAM system get. Its own network: may have it too.
+void check_boot_address(const Node& node, const NodeOfHost& bmc_hosts, Once& addresses,
+                        Problems& problems) {
+  const auto& address = node.boot.address;
+  const auto host = host_of(address);
+  if (address.empty() || is_link_local(host)) return;
+  const auto has = [&](const Addressing* interface) {
+    return std::ranges::any_of(interface->addresses,
+                               [&](const auto& each) { return host_of(each) == host; });
+  };
+  const bool is_listed = node.network && std::ranges::any_of(interfaces_of(*node.network), has);
+  if (!is_listed && !addresses.use(address, host, node)) return;
+  if (const auto bmc = bmc_hosts.find(host); bmc != bmc_hosts.end())
+    problems.push_back(
+        {node.where, fmt::format("boot address {} of node '{}' is the BMC address of "
+                                 "'{}'",
+                                 printable(address), node.name, bmc->second->name)});
+}
+
 /// A port is found by its MAC, which no other node boots by.
 void check_port_macs(const Inventory& inventory, Problems& problems) {
   std::unordered_map<std::string_view, const Node*> owners;
@@ -259,6 +286,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   check_mirrors(inventory, known, problems);
   check_port_macs(inventory, problems);
   const auto ssh_hosts = usual_ssh_hosts(inventory);
+  const auto bmc_hosts = usual_bmc_hosts(inventory);
   for (const auto& node : inventory.nodes) {
     // A node that is there twice is one error, not one for each of its names.
     const bool fresh = names.use(node.name, lower_case(node.name), node);
@@ -281,6 +309,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
       for (const auto& port : node.network->ports) port_macs.use(port.mac, node);
       check_network(node, ssh_hosts, addresses, problems);
     }
+    check_boot_address(node, bmc_hosts, addresses, problems);
     disks.use(node.boot.disk, node);
     wwns.use(node.boot.disk_wwn, node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint),

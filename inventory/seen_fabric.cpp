@@ -109,18 +109,31 @@ void SeenFabricBuilder::link(SeenEnd from, SeenEnd to, int width, std::string_vi
   if (!possible(from) || !possible(to)) return doubt("a port's number is not in 1 to 255");
   const auto [found, fresh] = ends_.try_emplace(key_of(from), seen_.links.size());
   if (!fresh) {
-    const auto& known = seen_.links[found->second];
+    auto& known = seen_.links[found->second];
     const bool same =
         (known.from == from && known.to == to) || (known.from == to && known.to == from);
     if (!same)
       doubt(fmt::format("the two ends of a link disagree at {} port {}",
                         seen_.devices[from.device].description, from.port));
+    else
+      take_other_end(known, width, speed);
     return;
   }
   too_many_ = too_many_ || seen_.links.size() >= kMostLinks;
   if (too_many_) return;
   ends_.try_emplace(key_of(to), seen_.links.size());
   seen_.links.push_back({from, to, width, std::string{speed}});
+}
+
+void SeenFabricBuilder::take_other_end(SeenLink& known, int width, std::string_view speed) {
+  if (known.width <= 0) known.width = width;
+  if (known.speed.empty()) known.speed = std::string{speed};
+  const bool same = (width <= 0 || known.width == width) && (speed.empty() || known.speed == speed);
+  if (same) return;
+  doubt(
+      fmt::format("the two ends of a link disagree about its rate at {} port {}: {}x {} and {}x {}",
+                  seen_.devices[known.from.device].description, known.from.port, known.width,
+                  known.speed, width, printable(speed)));
 }
 
 void SeenFabricBuilder::down(SeenEnd end, std::string_view state) {

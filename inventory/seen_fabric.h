@@ -83,6 +83,8 @@ class SeenFabricBuilder {
 
  private:
   void name(SeenDevice& device, std::string_view description);
+  /// What the other end of a known link says of its rate.
+  void take_other_end(SeenLink& known, int width, std::string_view speed);
 
   SeenFabric seen_{};
   std::unordered_map<std::uint64_t, std::size_t> devices_{};

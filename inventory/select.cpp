@@ -68,12 +68,21 @@ class Terms {
   }
 
   std::vector<std::string> of_rack(std::string_view rack) {
+    // Or it would be all nodes that are in no rack: "rack:$RACK" without a RACK.
+    if (rack.empty()) {
+      print_error("'rack:' names no rack");
+      return {};
+    }
     auto names = where([&](const Node& node) { return node.rack == rack; });
     if (names.empty()) print_error("no node is in rack '" + std::string{rack} + "'");
     return names;
   }
 
   std::vector<std::string> of_profile(std::string_view profile) {
+    if (profile.empty()) {
+      print_error("'profile:' names no profile");
+      return {};
+    }
     auto names = where([&](const Node& node) { return node.profile == profile; });
     if (names.empty()) print_error("no node has profile '" + std::string{profile} + "'");
     return names;

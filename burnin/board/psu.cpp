@@ -132,10 +132,33 @@ Result<void> check_read(const SupplyTranscript& reported) {
   return ok();
 }
 
+/// Of each supply how many readings have gone by, one after the other, that lack it. Redfish and
+/// IPMI do not list the same ones: a reading lacks what an earlier one by the same protocol had.
+class Absences {
+ public:
+  void read(const SupplyReading& reading) {
+    auto& of_protocol = absent_[reading.by_ipmi];
+    for (auto& [part, count] : of_protocol) ++count;
+    for (const auto& [part, supply] : reading.supplies) of_protocol[part] = 0;
+  }
+  /// One answer of a BMC may lack a supply that it lists in the next.
+  bool has_left(const std::string& part) const {
+    constexpr int kEnough = 2;
+    return std::ranges::any_of(absent_, [&](const auto& of_protocol) {
+      const auto found = of_protocol.find(part);
+      return found != of_protocol.end() && found->second >= kEnough;
+    });
+  }
+
+ private:
+  std::array<std::map<std::string, int, std::less<>>, 2> absent_{};
+};
+
 /// Whether it left OK, or the machine, at any time: read in whatever phase.
 void add_lost(const SupplyTranscript& reported, Findings& findings) {
   std::map<std::string, bool, std::less<>> lost;
   std::set<std::string, std::less<>> unreported;
+  Absences absences;
   for (const auto& reading : reported.readings) {
     if (reading.beside_feed) continue;
     for (const auto& [part, supply] : reading.supplies) {
@@ -144,7 +167,8 @@ void add_lost(const SupplyTranscript& reported, Findings& findings) {
       else
         lost[part] = lost[part] || supply.health != "OK";
     }
-    for (auto& [part, is_lost] : lost) is_lost = is_lost || !reading.supplies.contains(part);
+    absences.read(reading);
+    for (auto& [part, is_lost] : lost) is_lost = is_lost || absences.has_left(part);
   }
   for (const auto& [part, is_lost] : lost)
     findings.measurements.push_back({"psu.lost", part, is_lost ? 1.0 : 0.0, "count"});

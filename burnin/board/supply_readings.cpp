@@ -92,10 +92,12 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
     reading.redundancy.push_back(lost ? "Warning" : health);
     return;
   }
-  const auto part = names.of(name, text_at(sensor, "source").value_or(""));
+  const auto source = text_at(sensor, "source").value_or("");
+  const auto part = names.of(name, source);
   const auto value = finite_at(sensor, "value");
   if (kind == "temperature") take_temperature(reading, part, name, health, value);
   if (!part.starts_with("psu")) return;
+  reading.by_ipmi = source.starts_with("ipmi:");
   auto& supply = reading.supplies[part];
   if (kind == "power" && value) take_power(supply, lower, *value);
   const bool input = lower.contains("input") || (value && *value >= kLeastInput);
@@ -160,7 +162,6 @@ class Reader {
       if (found_.failed++ == 0) found_.why = script::clean(*why);
       return;
     }
-    if (!phases_.end()) return;
     SupplyReading reading;
     reading.seconds = finite_at(reported, "seconds").value_or(0);
     const auto* sensors = find(reported, "sensors");
@@ -168,6 +169,13 @@ class Reader {
     if (sensors != nullptr && sensors->is_array())
       for (const auto& sensor : sensors->get_array())
         if (count++ < kMostSensors) take_sensor(reading, sensor, names_);
+    // A BMC that restarts answers, and lists nothing yet: not one supply is lost by that.
+    if (reading.supplies.empty()) {
+      phases_.drop();
+      if (found_.failed++ == 0) found_.why = "its answer listed no supply";
+      return;
+    }
+    if (!phases_.end()) return;
     // What has no input may call its sensors anything.
     std::erase_if(reading.hot, [&](const auto& each) {
       const auto supply = reading.supplies.find(each.first);

@@ -34,6 +34,7 @@ struct SupplyReading {
   std::optional<double> inlet{};          // C, of the air that comes in: the coldest sensor
   /// By part ("psu2", "gpu3", "inlet air"): whether its BMC calls one of its temperatures too high.
   std::map<std::string, bool, std::less<>> hot{};
+  bool by_ipmi = false;      // of a BMC whose Redfish did not answer
   bool beside_feed = false;  // a feed was off meanwhile, or not everything was well again after it
 };
 

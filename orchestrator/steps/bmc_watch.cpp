@@ -287,12 +287,13 @@ std::string SensorWatch::read_enough() const {
   return enough ? phase : std::string{};
 }
 
-void SensorWatch::take(const json::array& sensors) {
+bool SensorWatch::take(const json::array& sensors) {
   const auto supplies = burnin::read_supplies(sensors, *known_of(environment_, request_).parts);
   read_ = count_;
   well_.reset();
-  if (supplies.empty()) return;
+  if (supplies.empty()) return false;
   well_ = std::ranges::all_of(supplies, [](const auto& each) { return each.second.well(); });
+  return true;
 }
 
 void SensorWatch::say_parts() { say({{"parts", *known_of(environment_, request_).parts}}); }
@@ -320,9 +321,15 @@ Task<void> SensorWatch::read() {
         if (sensors.size() < kMostSensors && sensor.kind != bmc::SensorKind::temperature &&
             sensor.kind != bmc::SensorKind::fan)
           sensors.push_back(json_of(sensor));
-      take(sensors);
+      const bool lists_supplies = take(sensors);
       say({{"reading", count_}, {"seconds", took.count()}, {"sensors", std::move(sensors)}});
-      phases_.end();
+      // One that restarts answers before it lists anything: nothing was read of this phase.
+      if (lists_supplies) {
+        phases_.end();
+      } else {
+        phases_.drop();
+        ++failed_;
+      }
       failing = kShortestPause;
     } else {
       phases_.drop();

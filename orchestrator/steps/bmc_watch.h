@@ -93,7 +93,7 @@ class SensorWatch {
 
  private:
   void say_parts();
-  void take(const boost::json::array& sensors);
+  bool take(const boost::json::array& sensors);
   void news() const {
     if (on_news) on_news();
   }

@@ -252,9 +252,55 @@ TEST(Psu, NamesTheSupplyThatIsNotWellUnderLoad) {
   EXPECT_EQ(value_of(*found, "psu.redundant"), 0);
 }
 
+/// The readings of the two phases, and what is read between them.
+std::string transcript_with(const std::string& between) {
+  const auto whole = transcript(reading(1, 300), reading(1, 1500));
+  const auto rest = whole.find(heard({"rest"}));
+  return whole.substr(0, rest) + between + whole.substr(rest);
+}
+
+std::string reading_of(std::initializer_list<const char*> supplies, const std::string& source) {
+  json::array sensors;
+  for (const auto* name : supplies)
+    sensors.push_back({{"kind", "power"},
+                       {"name", std::string{name} + " output"},
+                       {"source", source},
+                       {"value", 400},
+                       {"health", "OK"}});
+  return std::string{kBegan} +
+         json::serialize(
+             json::object{{"reading", 1}, {"seconds", 0.5}, {"sensors", std::move(sensors)}}) +
+         "\n";
+}
+
+TEST(Psu, LosesNoSupplyByAnAnswerOfABmcThatRestarts) {
+  const auto nothing = reading_of({}, ""), one = reading_of({"PSU0"}, "/redfish/v1/x"),
+             ipmi = reading_of({"PSU0"}, "ipmi:sdr/0x0016");
+  for (const auto& between : {nothing, nothing + nothing, one, ipmi + ipmi + ipmi}) {
+    const auto found = psu(transcript_with(between));
+
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(value_of(*found, "psu.lost", "psu0"), 0) << between;
+    EXPECT_EQ(value_of(*found, "psu.lost", "psu1"), 0) << between;
+  }
+}
+
+TEST(Psu, LosesASupplyThatTwoReadingsInARowDoNotList) {
+  const auto one = reading_of({"PSU0"}, "/redfish/v1/x");
+
+  const auto found = psu(transcript_with(one + one));
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "psu.lost", "psu0"), 0);
+  EXPECT_EQ(value_of(*found, "psu.lost", "psu1"), 1);
+}
+
 TEST(Psu, ProvesNothingWithoutTwoReadingsInEachOfTheTwoPhases) {
   std::string slow = heard({"idle"}) + kBegan + heard({"full"}) +
-                     R"({"reading":1,"seconds":61.2,"sensors":[]})" + "\n" + heard({"full"});
+                     R"({"reading":1,"seconds":61.2,"sensors":[{"kind":"power",)"
+                     R"("name":"PSU0 output","value":300,"health":"OK"}]})"
+                     "\n" +
+                     heard({"full"});
 
   const auto found = psu(slow);
 

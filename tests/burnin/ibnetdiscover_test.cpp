@@ -39,6 +39,19 @@ TEST(Ibnetdiscover, ReadsALinkOnceFromItsTwoEndsAndDropsTrailingBlanksOfNames) {
   EXPECT_THAT(seen->doubts, IsEmpty());
 }
 
+TEST(Ibnetdiscover, DoubtsALinkWhoseTwoEndsDisagreeAboutItsRate) {
+  const std::string block{kBlock};
+  for (const auto at : {block.find("4xHDR"), block.rfind("4xHDR")}) {
+    auto wrong = block;
+    wrong.replace(at, 5, "1xSDR");
+
+    const auto seen = parse_ibnetdiscover(wrong);
+
+    ASSERT_TRUE(seen) << seen.error().what;
+    EXPECT_THAT(seen->doubts, ElementsAre(HasSubstr("disagree about its rate at")));
+  }
+}
+
 TEST(Ibnetdiscover, NamesOfDirectorsKeepTheirChip) {
   EXPECT_EQ(inventory::switch_name("MF0;core-A:MCS8500/L16/U2"), "core-A/L16/U2");
   EXPECT_EQ(inventory::switch_name("MF0;leaf1-r2:MQM9700/U1"), "leaf1-r2");

@@ -324,6 +324,16 @@ TEST(AssetList, KnowsTheHeadersOfVendors) {
   EXPECT_THAT(faults_in("Serial,Kind\nX1,GPU tray\n"), HasSubstr("no kind of part 'GPU tray'"));
 }
 
+TEST(AssetList, TakesNoPartsForMachinesWhereItsColumnsOfKindsAndNodesHaveOtherNames) {
+  const auto faults = faults_in("Asset No,Serial,Was,Wo\nA1,M1,system,n1\nA2,X1,gpu,n1\n");
+
+  EXPECT_THAT(faults, HasSubstr("assets.csv:2:1: the header has neither a column Kind nor a column "
+                                "Node, and 'Was' has kinds of parts: name them: --columns "
+                                "'Kind=Was'"));
+  EXPECT_THAT(faults, ::testing::Not(HasSubstr("assets.csv:3:1")));
+  EXPECT_EQ(parsed("Serial,Note\nM1,second hand\nM2,\n").size(), 2u);
+}
+
 TEST(AssetList, TakesNoPartsForMachinesWhereItsColumnOfKindsHasAnotherName) {
   const auto faults = faults_in("Serial,What,Node\nM1,server,n1\nX1,gpu,N1\nM2,server,n2\n");
 

@@ -192,6 +192,18 @@ TEST(BootOfNodes, RefusesOneMacOrOneDiskForTwoNodes) {
                           HasSubstr("disk A of node 'n2' is already that of 'n1'")));
 }
 
+TEST(BootOfNodes, RefusesOneAddressForTwoMachines) {
+  const auto same = load("", "    boot: {address: [\"fd00::2/64\", \"FD00:0::02/48\"]}\n");
+  const auto bmc = load("", "    boot: {address: [\"10.0.2.1/24\", \"10.0.1.1/24\"]}\n");
+
+  EXPECT_THAT(problem_texts(same.problems),
+              ElementsAre(HasSubstr("network address FD00:0::02/48 of node 'n2' is already that of "
+                                    "'n1'")));
+  EXPECT_THAT(problem_texts(bmc.problems),
+              ElementsAre(HasSubstr("boot address 10.0.1.1/24 of node 'n2' is the BMC address of "
+                                    "'n1'")));
+}
+
 TEST(BootOfNodes, NamesTheLinesOfBothNodesThatHaveOneMac) {
   const auto loaded = load("",
                            "    boot: {macs: [\"52:54:00:00:00:01\", \"52:54:00:00:00:02\"]}\n"

@@ -47,6 +47,13 @@ TEST_F(Select, TakesRacksAndProfiles) {
   EXPECT_THAT(names("profile:dgx-h100"), ElementsAre("a01-n01", "a01-n02", "a01-n03"));
 }
 
+TEST_F(Select, OfNodesWithoutARackTakesNoneForATermWithoutAName) {
+  for (auto& node : inventory.nodes) node.rack.clear();
+
+  for (const auto* term : {"rack:", "rack: ", "profile:", "all,!rack:"})
+    EXPECT_THAT(names(term).front(), HasSubstr("names no")) << term;
+}
+
 TEST_F(Select, TakesAwayWhatAnExclamationMarkSays) {
   EXPECT_THAT(names("all,!rack:a01,!a02-n02"), ElementsAre("a02-n01"));
 }
@@ -143,6 +150,7 @@ TEST_F(Select, KnowsNoNodeOfARackThatIsNotVisible) {
   EXPECT_EQ(reported("a01-n09"),
             "nodes 'a01-n09': there is no node 'a01-n09' (did you mean 'a02-n01'?)");
   EXPECT_EQ(reported("rack:a01"), "nodes 'rack:a01': no node is in rack 'a01'");
+  EXPECT_EQ(reported("rack:"), "nodes 'rack:': 'rack:' names no rack");
   EXPECT_EQ(reported("profile:dgx-h100"),
             "nodes 'profile:dgx-h100': no node has profile 'dgx-h100'");
 }

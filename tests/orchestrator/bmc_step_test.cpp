@@ -170,6 +170,20 @@ TEST_F(PartialBmc, IsReadAgainAndWhatWasReadStandsWhereNoReadingIsWhole) {
   EXPECT_EQ(end.found.at("bmc_partial").as_array().size(), 1u);
 }
 
+TEST_F(PartialBmc, IsReadAgainWhereItWentAwayBeforeItListedAVersionOfTheProfile) {
+  machine.parts.push_back(machine.parts.front());
+  inventory.profiles["lab"].firmware = {{.component = "HostBIOS_0"}};
+
+  const auto end = perform(playbooks::StepKind::bmc_facts, 60s);
+
+  EXPECT_EQ(end.outcome, Outcome::retry);
+  EXPECT_THAT(end.detail, HasSubstr("; versions are read again"));
+
+  machine.parts.push_back(
+      {.kind = inventory::PartKind::firmware, .name = "HostBIOS_0", .firmware = "1.2"});
+  EXPECT_EQ(perform(playbooks::StepKind::bmc_facts, 60s).outcome, Outcome::done);
+}
+
 TEST_F(PartialBmc, TellsTheAddressesOfAllItsPorts) {
   machine.identity->bmc_macs = {"5c:ff:35:00:00:01", "5c:ff:35:00:00:02"};
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "burnin/parameters.h"
 #include "inventory/expected_parts.h"
+#include "inventory/judge_firmware.h"
 #include "inventory/model.h"
 #include "inventory/profile.h"
 #include "orchestrator/record/codec.h"
@@ -103,16 +104,25 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   co_return facts;
 }
 
-/// A list that is short, and may be read whole when asked again; nullptr: there is none, or what it
-/// lacks is not asked for.
-const inventory::PartialList* worth_another_reading(const inventory::Profile& profile,
-                                                    const bmc::Observed& seen) {
+/// What is short, and may be read whole when asked again: a list of parts, or the versions, which
+/// are read last of all, so that a restart can have cost them alone. Empty: there is nothing, or
+/// what it lacks is not asked for.
+std::string worth_another_reading(const inventory::Profile& profile, const bmc::Observed& seen) {
   for (const auto& expected : profile.parts) {
     const auto* partial = inventory::partial_list(seen.partial, expected.kind);
     const auto there = std::ranges::count(seen.parts, expected.kind, &inventory::Part::kind);
-    if (partial != nullptr && partial->passing && there < expected.count) return partial;
+    if (partial != nullptr && partial->passing && there < expected.count)
+      return fmt::format("{}s", to_string(expected.kind));
   }
-  return nullptr;
+  if (std::ranges::none_of(seen.partial, &inventory::PartialList::passing)) return {};
+  for (const auto& expected : profile.firmware) {
+    const auto tells = [&](const inventory::Part& part) {
+      return !part.firmware.empty() && inventory::covers(expected, part);
+    };
+    if (expected.way == inventory::UpdateWay::bmc && std::ranges::none_of(seen.parts, tells))
+      return "versions";
+  }
+  return {};
 }
 
 std::string partial_words(const std::vector<inventory::PartialList>& partial) {
@@ -167,11 +177,11 @@ Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
                               seen.identity.model, seen.identity.serial, seen.parts.size(),
                               seen.requests, partial_words(seen.partial)),
                   std::move(found));
-  if (const auto* partial = worth_another_reading(profile, seen)) {
+  if (const auto lacks = worth_another_reading(profile, seen); !lacks.empty()) {
     end.outcome = engine::Outcome::retry;
     // What was read stands where no reading is whole.
     end.at_last = engine::Outcome::done;
-    end.detail += fmt::format("; {}s are read again", to_string(partial->kind));
+    end.detail += fmt::format("; {} are read again", lacks);
   }
   co_return end;
 }
