@@ -79,11 +79,51 @@ bool NodeDips::is_any_odd(const std::vector<bool>& is_explained) const {
   return most_certain(is_explained).chance < 1;
 }
 
+/// Whether it was slow beside certain other nodes alone: what joins them may be slow then, and the
+/// others are slow as often, or it is one alone. These were never fast beside it, and its slow
+/// teams have one of them, but for a few: any reading may dip.
+bool NodeDips::may_be_of_others(const Suspect& suspect,
+                                const std::vector<bool>& is_explained) const {
+  constexpr double kAlike = 0.5;
+  constexpr int kOften = 3;
+  struct Other {
+    bool was_fast = false;       // beside it
+    int beside = 0;              // so often
+    int readings = 0, dips = 0;  // without it
+  };
+  std::vector<Other> others(is_explained.size());
+  std::vector<const Team*> slow;
+  for (const auto& team : teams_) {
+    if (has_any(team, is_explained)) continue;
+    const bool beside = std::ranges::find(team.nodes, suspect.node) != team.nodes.end();
+    if (beside && team.loss > 0) slow.push_back(&team);
+    for (const auto node : team.nodes) {
+      auto& other = others[node];
+      other.was_fast = other.was_fast || (beside && team.loss <= 0);
+      other.beside += beside ? 1 : 0;
+      if (beside) continue;
+      ++other.readings;
+      other.dips += team.loss > 0 ? 1 : 0;
+    }
+  }
+  const double least = kAlike * suspect.dips / suspect.readings;
+  const auto explains = [&](std::size_t node) {
+    const auto& other = others[node];
+    const bool is_alike = other.dips > 0 && other.dips >= least * other.readings;
+    return node != suspect.node && !other.was_fast && (is_alike || other.beside >= kOften);
+  };
+  const auto left = std::ranges::count_if(
+      slow, [&](const Team* team) { return std::ranges::none_of(team->nodes, explains); });
+  return left < kLeastDips;
+}
+
 std::vector<NodeDips::Suspect> NodeDips::suspects(std::vector<bool> is_explained) const {
   std::vector<Suspect> all;
+  const auto before = is_explained;
   while (all.size() < kMostSuspects) {
-    const auto found = most_certain(is_explained);
+    auto found = most_certain(is_explained);
     if (found.chance >= kOpen) break;
+    found.is_sure = found.is_sure && !may_be_of_others(found, before);
     all.push_back(found);
     is_explained[found.node] = true;
   }

@@ -22,10 +22,12 @@ class NodeDips {
   struct Suspect {
     std::size_t node = 0;
     int dips = 0, readings = 0;
-    double loss = 0;       // in the middle of its slow readings
-    double usual = 0;      // share of the readings without it that were slow
-    double chance = 1;     // that some node of a run is slow so often by chance; 1: at least that
-    bool is_sure = false;  // less than 1 run in 50,000 has such a node by chance; else 1 in 100
+    double loss = 0;    // in the middle of its slow readings
+    double usual = 0;   // share of the readings without it that were slow
+    double chance = 1;  // that some node of a run is slow so often by chance; 1: at least that
+    /// Less than 1 run in 50,000 has such a node by chance (else 1 in 100), and what joins it with
+    /// certain others does not explain it.
+    bool is_sure = false;
   };
   /// The most certain first; at most 64. Teams with a node of which is_explained is set do not
   /// count. `is_explained` has an entry for each node.
@@ -38,6 +40,7 @@ class NodeDips {
   };
   bool has_any(const Team& team, const std::vector<bool>& nodes) const;
   Suspect most_certain(const std::vector<bool>& is_explained) const;
+  bool may_be_of_others(const Suspect& suspect, const std::vector<bool>& is_explained) const;
 
   std::vector<Team> teams_;
 };

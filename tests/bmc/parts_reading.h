@@ -11,7 +11,7 @@ class PartsReading : public ReadingTree {
     at(of)[name] = link_to(of + "/" + name);
     tree.documents[of + "/" + name] = list_of(members);
   }
-  static std::vector<std::string> names(const Observed& seen, PartKind kind) {
+  static std::vector<std::string> names(const Observed& seen, inventory::PartKind kind) {
     std::vector<std::string> names;
     for (const auto& part : seen.parts)
       if (part.kind == kind) names.push_back(part.name + " " + part.slot);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -416,6 +417,52 @@ TEST(NodeDips, TakeTheNodeThatExplainsMostWithAllItsTeams) {
   known[3] = true;
   EXPECT_THAT(dips.suspects(known), IsEmpty());
   EXPECT_EQ(dips.slow_teams(known), 1u);
+}
+
+/// Readings of teams of four of 16 nodes, mixed anew in each of 25 rounds.
+NodeDips read_teams(unsigned seed, const std::function<bool(const Nodes&)>& is_slow) {
+  std::minstd_rand draw{seed};
+  NodeDips dips;
+  for (int round = 0; round < 25; ++round) {
+    Nodes all(16);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[draw() % i]);
+    for (std::size_t at = 0; at < all.size(); at += 4) {
+      const Nodes team(all.begin() + static_cast<std::ptrdiff_t>(at),
+                       all.begin() + static_cast<std::ptrdiff_t>(at) + 4);
+      dips.add(team, is_slow(team) ? 0.3 : 0);
+    }
+  }
+  return dips;
+}
+
+TEST(NodeDips, AreNoNodesOwnWhereAPathBetweenNodesExplainsThem) {
+  const auto has = [](const Nodes& team, std::size_t from, std::size_t to) {
+    return std::ranges::any_of(team, [&](auto node) { return node >= from && node <= to; });
+  };
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    const auto pair =
+        read_teams(seed, [&](auto& team) { return has(team, 3, 3) && has(team, 9, 9); });
+    const auto quarters =
+        read_teams(seed, [&](auto& team) { return has(team, 4, 7) && has(team, 12, 15); });
+
+    for (const auto* dips : {&pair, &quarters})
+      for (const auto& each : dips->suspects(std::vector<bool>(16)))
+        EXPECT_FALSE(each.is_sure) << "seed " << seed << ": " << words_on(each);
+  }
+}
+
+TEST(NodeDips, AreOfANodeThatIsSlowNowAndThenBesideWhomever) {
+  int sure = 0;
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    std::minstd_rand draw{seed + 1000};
+    const auto dips = read_teams(seed, [&](auto& team) {
+      return std::ranges::find(team, std::size_t{5}) != team.end() && draw() % 10 < 5;
+    });
+    for (const auto& each : dips.suspects(std::vector<bool>(16)))
+      sure += each.node == 5 && each.is_sure ? 1 : 0;
+  }
+  EXPECT_GE(sure, 95);
 }
 
 TEST(NodeDips, AreNoNodesOwnWhereAllReadingsDipAlike) {

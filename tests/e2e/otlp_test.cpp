@@ -83,9 +83,9 @@ class OtlpCommand : public ::testing::Test {
 
 TEST_F(OtlpCommand, SendsARunAndTriesAgainWhatWasPutOff) {
   run_of_one();
-  answers = {{.status = 429, .body = "{}", .fields = "Retry-After: 1\r\n"},
+  answers = {{.status = 429, .body = "{}", .lines = "Retry-After: 1\r\n"},
              {.status = 503, .body = "{}"},
-             {.cut = true}};
+             {.gone = true}};
 
   const auto sent = exported({"--run", "1"});
 
