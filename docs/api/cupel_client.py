@@ -382,7 +382,7 @@ class Schedule(_Schedule, total=False):
 
 class _NoticeHook(TypedDict):
     name: str
-    kind: str  # webhook, slack, mail
+    kind: str  # webhook, slack, mail, otlp
     on: List[str]  # what raises a notice
     waiting: int  # notices that are not delivered yet
     sent: int  # notices that were delivered
