@@ -1,6 +1,8 @@
 // What no item of `nodes:` can see by itself: the same thing used twice, and what is not there.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -157,7 +159,20 @@ NodeOfHost usual_bmc_hosts(const Inventory& inventory) {
   return hosts;
 }
 
+/// One that stands for none or for many. Source: RFC 6890, 2.2; RFC 5771; RFC 4291, 2.5.2 and 2.7.
+void check_host(const Node& node, std::string_view what, const std::string& host,
+                Problems& problems) {
+  boost::system::error_code none;
+  const auto address = boost::asio::ip::make_address(canonical_host(host), none);
+  if (none || (!address.is_unspecified() && !address.is_multicast())) return;
+  problems.push_back(
+      {node.where, fmt::format("{} {} of node '{}' is no machine's: it stands for {}", what, host,
+                               node.name, address.is_multicast() ? "many" : "none")});
+}
+
 void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& problems) {
+  check_host(node, "BMC address", node.bmc.endpoint.host, problems);
+  check_host(node, "SSH address", node.ssh.endpoint.host, problems);
   if (node.bmc.endpoint.port != kHttpsPort) return;
   const auto found = ssh_hosts.find(canonical_host(node.bmc.endpoint.host));
   if (found == ssh_hosts.end()) return;
@@ -237,6 +252,19 @@ void check_boot_address(const Node& node, const NodeOfHost& bmc_hosts, Once& add
                                  printable(address), node.name, bmc->second->name)});
 }
 
+/// A BMC may share the port of its own machine (NC-SI), not its MAC, and not another machine's.
+void check_bmc_macs(const Inventory& inventory, Problems& problems) {
+  std::unordered_map<std::string_view, const Node*> owners;
+  for (const auto& node : inventory.nodes)
+    for (const auto& mac : node.boot.macs) owners.try_emplace(mac, &node);
+  for (const auto& node : inventory.nodes) {
+    const auto found = owners.find(node.bmc.mac);
+    if (node.bmc.mac.empty() || found == owners.end()) continue;
+    problems.push_back({node.where, fmt::format("BMC MAC {} of node '{}' is a boot MAC of '{}'",
+                                                node.bmc.mac, node.name, found->second->name)});
+  }
+}
+
 /// A port is found by its MAC, which no other node boots by.
 void check_port_macs(const Inventory& inventory, Problems& problems) {
   std::unordered_map<std::string_view, const Node*> owners;
@@ -285,6 +313,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Known known{inventory};
   check_mirrors(inventory, known, problems);
   check_port_macs(inventory, problems);
+  check_bmc_macs(inventory, problems);
   const auto ssh_hosts = usual_ssh_hosts(inventory);
   const auto bmc_hosts = usual_bmc_hosts(inventory);
   for (const auto& node : inventory.nodes) {
@@ -310,7 +339,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
       check_network(node, ssh_hosts, addresses, problems);
     }
     check_boot_address(node, bmc_hosts, addresses, problems);
-    disks.use(node.boot.disk, node);
+    disks.use(node.boot.disk, serial_key(node.boot.disk), node);
     wwns.use(node.boot.disk_wwn, node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint),
             canonical(node.ssh.endpoint), node);

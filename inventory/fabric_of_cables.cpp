@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "inventory/cable_files.h"
 #include "inventory/cable_ports.h"
+#include "inventory/identity.h"
 #include "inventory/sheet.h"
 #include "inventory/yaml.h"
 
@@ -46,7 +47,11 @@ class FileFabric {
     for (const auto& row : rows_)
       for (const auto& [device, port] :
            {std::pair{&row.from, &row.from_port}, std::pair{&row.to, &row.to_port}})
-        if (member_named(*device) == nullptr) ports_.add(*device, *port);
+        if (member_named(*device) == nullptr) {
+          const auto name = spellings_.known(*device);
+          spellings_.add(name);
+          ports_.add(name, *port);
+        }
     ports_.decide(site_.ports_per_cage);
     std::vector<std::pair<RowEnd, RowEnd>> ends;
     for (const auto& row : rows_)
@@ -90,9 +95,10 @@ class FileFabric {
       if (!found) return {Kind::other_part, {member->name, port, 1}};
       return {Kind::compute, {member->name, found->hca, found->port}};
     }
-    const auto found = ports_.port(device, port, site_.ports_per_cage);
+    const auto& name = spellings_.known(device);
+    const auto found = ports_.port(name, port, site_.ports_per_cage);
     if (!found) return {Kind::not_a_port, {device, port, 0}};
-    return {Kind::switch_port, {device + found->chip, "", found->port}};
+    return {Kind::switch_port, {name + found->chip, "", found->port}};
   }
 
   /// Switches that cables connect are of one network; it is the plan's where a compute HCA is.
@@ -303,6 +309,7 @@ class FileFabric {
   Problems& problems_;
   std::unordered_map<std::string, const FabricMember*> members_{}, hosts_{};
   std::unordered_map<std::string, std::size_t> switches_{};
+  MachineNames spellings_{};  // of switches
   SwitchPorts ports_{};
   std::unordered_map<std::string, std::string> above_{};                // switches of one network
   std::unordered_map<std::string, bool> has_compute_{}, has_others_{};  // networks

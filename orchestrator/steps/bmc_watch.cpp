@@ -291,7 +291,9 @@ bool SensorWatch::take(const json::array& sensors) {
   const auto supplies = burnin::read_supplies(sensors, *known_of(environment_, request_).parts);
   read_ = count_;
   well_.reset();
-  if (supplies.empty()) return false;
+  const bool is_whole = !sensors.empty() && (!supplies.empty() || !had_supplies_);
+  had_supplies_ = had_supplies_ || !supplies.empty();
+  if (supplies.empty()) return is_whole;
   well_ = std::ranges::all_of(supplies, [](const auto& each) { return each.second.well(); });
   return true;
 }
@@ -321,10 +323,10 @@ Task<void> SensorWatch::read() {
         if (sensors.size() < kMostSensors && sensor.kind != bmc::SensorKind::temperature &&
             sensor.kind != bmc::SensorKind::fan)
           sensors.push_back(json_of(sensor));
-      const bool lists_supplies = take(sensors);
+      const bool is_whole = take(sensors);
       say({{"reading", count_}, {"seconds", took.count()}, {"sensors", std::move(sensors)}});
       // One that restarts answers before it lists anything: nothing was read of this phase.
-      if (lists_supplies) {
+      if (is_whole) {
         phases_.end();
       } else {
         phases_.drop();

@@ -93,6 +93,7 @@ class SensorWatch {
 
  private:
   void say_parts();
+  /// False where the BMC did not list what it has listed before, or nothing.
   bool take(const boost::json::array& sensors);
   void news() const {
     if (on_news) on_news();
@@ -104,6 +105,7 @@ class SensorWatch {
   std::string half_{};  // of a line
   std::string last_{};  // phase that was written down
   burnin::PhasesOfReadings phases_{};
+  bool had_supplies_ = false;  // some reading listed one
   std::string alone_{};
   int count_ = 0;
   int read_ = 0;                // number of the last one that was answered

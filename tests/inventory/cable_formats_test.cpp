@@ -302,6 +302,19 @@ TEST(CableFormats, NodesMayHaveTheirDomain) {
                })));
 }
 
+TEST(CableFormats, ASwitchInTwoSpellingsIsOne) {
+  for (const std::string domain : {"", ".net.example.com"}) {
+    int row = 0;
+    const auto found = read(table("StartDevice,StartPort,EndDevice,EndPort", [&](const Ends& one) {
+      auto written = one;
+      if (row++ % 3 == 2) written.to = "L" + written.to.substr(1) + domain;
+      if (one.to == "spine1") written.to = one.to;
+      return four(written);
+    }));
+    expect_right("spelled" + domain, found);
+  }
+}
+
 TEST(CableFormats, RowsOfOtherNetworksAreLeftOutAndCounted) {
   const auto found = read(table("StartDevice,StartPort,EndDevice,EndPort", four) +
                           "a01-n01,BMC,mgmt1,7\na01-n02,eth0,mgmt1,8\nleaf1,mgmt0,mgmt1,9\n"

@@ -204,6 +204,31 @@ TEST(BootOfNodes, RefusesOneAddressForTwoMachines) {
                                     "'n1'")));
 }
 
+TEST(BootOfNodes, RefusesABmcThatHasTheMacOfAPortAndADiskInTwoSpellings) {
+  const auto bmc = load("",
+                        "    boot: {macs: [\"52:54:00:00:00:01\", \"52:54:00:00:00:02\"]}\n"
+                        "  - name: n3\n"
+                        "    bmc: {address: 10.0.1.3, mac: \"52:54:00:00:00:02\"}\n"
+                        "    ssh: {address: 10.0.2.3}\n");
+  const auto disk = load("", "    boot: {disk: [s4y1, S4Y1]}\n");
+
+  EXPECT_THAT(
+      problem_texts(bmc.problems),
+      ElementsAre(HasSubstr("BMC MAC 52:54:00:00:00:02 of node 'n3' is a boot MAC of 'n2'")));
+  EXPECT_THAT(problem_texts(disk.problems),
+              ElementsAre(HasSubstr("disk S4Y1 of node 'n2' is already that of 'n1'")));
+}
+
+TEST(BootOfNodes, RefusesAddressesThatStandForNoMachineOrMany) {
+  for (const auto& [address, of] : {std::pair{"0.0.0.0", "none"}, std::pair{"239.1.2.3", "many"},
+                                    std::pair{"ff02::1", "many"}, std::pair{"::", "none"}}) {
+    const auto loaded = load("", std::string{"  - name: n3\n    bmc: {address: \""} + address +
+                                     "\"}\n    ssh: {address: 10.0.2.3}\n");
+    EXPECT_THAT(problem_texts(loaded.problems),
+                ElementsAre(HasSubstr(std::string{"is no machine's: it stands for "} + of)));
+  }
+}
+
 TEST(BootOfNodes, NamesTheLinesOfBothNodesThatHaveOneMac) {
   const auto loaded = load("",
                            "    boot: {macs: [\"52:54:00:00:00:01\", \"52:54:00:00:00:02\"]}\n"
