@@ -18,8 +18,6 @@ bool is_adapter(PartKind kind) {
   return kind == PartKind::nic || kind == PartKind::hca || kind == PartKind::dpu;
 }
 
-bool is_nameless_adapter(const Part& part) { return is_adapter(part.kind) && part.serial.empty(); }
-
 Task<void> read_list_of(Survey& survey, const Machine& machine, const Document& chassis,
                         std::vector<Document>& devices) {
   const auto collection = survey.link(chassis, machine.rules->device_list);
@@ -71,25 +69,6 @@ std::vector<std::string> macs_of_card(const json::value& card) {
   for (const auto& port : *list)
     if (auto mac = canonical_mac(reported(port, "MacAddress"))) macs.push_back(*std::move(mac));
   return macs;
-}
-
-/// Of the System's own list, where the devices of the chassis have the serial number of the card
-/// too.
-Task<std::set<std::string>> macs_of_listed_cards(Survey& survey, const Machine& machine,
-                                                 const DeviceLists& lists) {
-  std::set<std::string> serials, macs;
-  for (const auto& list : lists)
-    for (const auto& device : list)
-      if (is_network_card(device) && !is_absent(device.body))
-        serials.insert(reported(device.body, "SerialNumber"));
-  const auto collection = link_at(machine.system.body, machine.rules->card_list);
-  const auto cards = co_await survey.members(collection, "network card");
-  for (const auto& card : cards) {
-    const auto serial = reported(card.body, "SerialNumber");
-    if (serial.empty() || !serials.contains(serial)) continue;
-    for (auto& mac : macs_of_card(card.body)) macs.insert(std::move(mac));
-  }
-  co_return macs;
 }
 
 bool is_known(Survey& survey, const std::string& mac) {
@@ -221,30 +200,13 @@ Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists
   co_await read_beside(survey, chassis.size(), read);
 }
 
-Task<void> drop_ports_of_listed_cards(Survey& survey, Survey& reading, const Machine& machine,
-                                      const DeviceLists& lists) {
-  auto& parts = survey.seen().parts;
-  const auto ports = normal(link_at(machine.system.body, "EthernetInterfaces")) + "/";
-  const auto is_port = [&](const Part& part) {
-    return is_nameless_adapter(part) && normal(part.source).starts_with(ports);
-  };
-  if (machine.rules->card_list.empty() || std::ranges::none_of(parts, is_port)) co_return;
-  constexpr std::array kCards{PartKind::nic, PartKind::hca, PartKind::dpu};
-  reading.lists(kCards);
-  const auto macs = co_await macs_of_listed_cards(reading, machine, lists);
-  const auto has_card = [&](const Part& part) {
-    const auto is_known_mac = [&](const std::string& mac) { return macs.contains(mac); };
-    return !is_port(part) || (!part.macs.empty() && std::ranges::all_of(part.macs, is_known_mac));
-  };
-  // A port whose card is not listed stands for it, and the others would have to be counted beside
-  // it.
-  if (std::ranges::all_of(parts, has_card)) std::erase_if(parts, is_port);
-}
-
 void add_listed_cards(Survey& survey, const DeviceLists& lists) {
   auto& parts = survey.seen().parts;
   // Ports without a serial number stand for all cards where no chassis lists adapters.
-  const bool has_ports = std::ranges::any_of(parts, is_nameless_adapter);
+  const auto is_port = [](const Part& part) {
+    return is_adapter(part.kind) && part.serial.empty();
+  };
+  const bool has_ports = std::ranges::any_of(parts, is_port);
   std::map<PartKind, std::size_t> next;
   for (const auto& part : parts) ++next[part.kind];
   for (const auto& list : lists) {

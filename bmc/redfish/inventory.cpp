@@ -176,9 +176,6 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   for (auto* section : of.in_order()) section->seen.identity = seen.identity;
   co_await read_what_chassis_hold(of, machine, claims);
   for (auto* section : of.in_order()) survey.join(std::move(section->seen));
-  Section cards{survey};
-  co_await drop_ports_of_listed_cards(survey, cards.survey, machine, of.devices);
-  survey.join(std::move(cards.seen));
   add_listed_cards(survey, of.devices);
   co_await add_macs_of_cards(survey, machine);
   // Last of all: on some BMCs each version takes seconds (DGX H100: minutes together).

@@ -50,12 +50,6 @@ Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& clai
 using DeviceLists = std::vector<std::vector<Document>>;
 Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists& lists);
 
-/// Ports of the System (EthernetInterfaces), which stand for cards where no chassis lists adapters,
-/// where each of them is on a card of such lists by the System's own list of cards (HPE iLO 5: six
-/// ports of three cards): the cards are the parts. `reading` notes what of that list was not read.
-Task<void> drop_ports_of_listed_cards(Survey& survey, Survey& reading, const Machine& machine,
-                                      const DeviceLists& lists);
-
 /// Network cards that such lists alone have, and for GPUs and adapters of the same serial number
 /// the version and the slot that these do not tell. Call it when all adapters and GPUs are known.
 void add_listed_cards(Survey& survey, const DeviceLists& lists);

@@ -1,10 +1,25 @@
 // What counts as which part: machines that show one part twice, or one kind as another.
-#include "tests/bmc/parts_reading.h"
+#include "tests/bmc/reading.h"
 
 namespace cupel::bmc {
 namespace {
 
 using inventory::PartKind;
+
+class PartsReading : public ReadingTree {
+ protected:
+  void add_collection(const std::string& of, const std::string& name,
+                      const std::vector<std::string>& members) {
+    at(of)[name] = link_to(of + "/" + name);
+    tree.documents[of + "/" + name] = list_of(members);
+  }
+  static std::vector<std::string> names(const Observed& seen, PartKind kind) {
+    std::vector<std::string> names;
+    for (const auto& part : seen.parts)
+      if (part.kind == kind) names.push_back(part.name + " " + part.slot);
+    return names;
+  }
+};
 
 /// A GH200: the host's System knows nothing of itself but its two CPUs; its baseboard has them
 /// again under other names.
@@ -514,6 +529,64 @@ TEST_F(PartsReading, FindsDrivesWhereTheStandardHasThemThoughTheLinkLeadsElsewhe
       R"({"Protocol": "NVMe", "SerialNumber": "S64FNE0R", "CapacityBytes": 3840755982336})");
 
   EXPECT_EQ(part(inventory(), "nvme0").serial, "S64FNE0R");
+}
+
+/// An iLO 5: cards are in the chassis's list of devices, their ports in the System's list of cards.
+class HpeCards : public PartsReading {
+ protected:
+  HpeCards() {
+    at(kSystem)["Manufacturer"] = "HPE";
+    const auto links = [&](const std::string& name, const std::string& uri) {
+      return json::value{{"Hpe", {{"Links", {{name, link_to(uri)}}}}}};
+    };
+    at(kChassis)["Oem"] = links("Devices", kDevices);
+    at(kSystem)["Oem"] = links("NetworkAdapters", kCards);
+    device("1", "MT1845K05471   ");
+    device("2", "B4969167D8E8");
+    tree.documents[kDevices] = list_of({kDevices + "/1", kDevices + "/2"});
+  }
+  void device(const std::string& id, const std::string& serial) {
+    tree.documents[kDevices + "/" + id] =
+        json::object{{"DeviceType", "LOM/NIC"}, {"Name", "Ethernet"}, {"SerialNumber", serial}};
+  }
+  void card(const std::string& id, const std::string& serial, const std::string& mac) {
+    json::object card{{"SerialNumber", serial}};
+    card["PhysicalPorts"] = json::array(1, json::object{{"MacAddress", mac}});
+    tree.documents[kCards + "/" + id] = std::move(card);
+  }
+  const std::string kDevices = std::string{kChassis} + "/Devices";
+  const std::string kCards = std::string{kSystem} + "/BaseNetworkAdapters";
+};
+
+TEST_F(HpeCards, HaveTheMacsOfTheCardWithTheirSerialNumber) {
+  card("1", "B4969167D8E8", "b4:96:91:67:d8:e8");
+  card("2", "MT1845K05471          ", "98:03:9b:7f:c3:38");
+  tree.documents[kCards] = list_of({kCards + "/1", kCards + "/2"});
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(part(seen, "nic0").macs, ElementsAre("98:03:9b:7f:c3:38"));
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("b4:96:91:67:d8:e8"));
+}
+
+TEST_F(HpeCards, ThatCannotBeReadAreNotMissing) {
+  tree.documents.erase(kDevices + "/2");
+
+  const auto seen = inventory();
+
+  EXPECT_NE(inventory::partial_list(seen.partial, inventory::PartKind::nic), nullptr);
+}
+
+TEST_F(HpeCards, WithoutASerialNumberInTheListHaveTheMacsOfTheirSlot) {
+  at(kDevices + "/1")["Location"] = "PCI-E Slot 18";
+  card("1", "", "98:03:9b:7f:c3:38");
+  at(kCards + "/1")["Location"] = "PCI-E Slot 18";
+  tree.documents[kCards] = list_of({kCards + "/1"});
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(part(seen, "nic0").macs, ElementsAre("98:03:9b:7f:c3:38"));
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre());
 }
 
 /// Of any vendor: an adapter with MACs and one without, and the System's interfaces.
