@@ -274,9 +274,10 @@ AssetList parse_assets(std::string_view bytes, const std::string& file, const As
     if (!cells && begun) reader.unclosed_quote(rows.line());
     if (!cells && !begun) problems.push_back({{file, rows.line(), 1}, std::string{kUnclosedQuote}});
     if (!begun) {
-      begun = cells && reader.begin_here(*std::move(cells), rows.line());
+      const bool is_read = cells.has_value();
+      begun = is_read && reader.begin_here(*std::move(cells), rows.line());
       if (titles++ == 0) first_line = rows.line();
-      if (!begun && (!cells || titles >= kMostTitles)) break;
+      if (!begun && (!is_read || titles >= kMostTitles)) break;
       continue;
     }
     if (cells) reader.row(*std::move(cells), rows.line(), assets);

@@ -172,8 +172,10 @@ Task<Result<Answer>> show_node(const Context& context, Connections& connections,
   auto running = co_await judge_node(connections, node, connections.inventory(), nullptr, shows,
                                      all_well, deadline);
   if (!running && running.error().code == Code::kCancelled) co_return std::move(running).error();
-  auto answer = running ? *std::move(running) : Answer{};
-  if (!running) {
+  Answer answer;
+  if (running) {
+    answer = *std::move(running);
+  } else {
     answer.text = "what runs was not read: " + printable(running.error().what);
     answer.object["not_read"] = printable(running.error().what);
     all_well = false;
