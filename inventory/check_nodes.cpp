@@ -252,11 +252,17 @@ void check_boot_address(const Node& node, const NodeOfHost& bmc_hosts, Once& add
                                  printable(address), node.name, bmc->second->name)});
 }
 
-/// A BMC may share the port of its own machine (NC-SI), not its MAC, and not another machine's.
-void check_bmc_macs(const Inventory& inventory, Problems& problems) {
-  std::unordered_map<std::string_view, const Node*> owners;
+using NodeOfMac = std::unordered_map<std::string_view, const Node*>;
+
+NodeOfMac boot_mac_owners(const Inventory& inventory) {
+  NodeOfMac owners;
   for (const auto& node : inventory.nodes)
     for (const auto& mac : node.boot.macs) owners.try_emplace(mac, &node);
+  return owners;
+}
+
+/// A BMC may share the port of its own machine (NC-SI), not its MAC, and not another machine's.
+void check_bmc_macs(const Inventory& inventory, const NodeOfMac& owners, Problems& problems) {
   for (const auto& node : inventory.nodes) {
     const auto found = owners.find(node.bmc.mac);
     if (node.bmc.mac.empty() || found == owners.end()) continue;
@@ -266,10 +272,7 @@ void check_bmc_macs(const Inventory& inventory, Problems& problems) {
 }
 
 /// A port is found by its MAC, which no other node boots by.
-void check_port_macs(const Inventory& inventory, Problems& problems) {
-  std::unordered_map<std::string_view, const Node*> owners;
-  for (const auto& node : inventory.nodes)
-    for (const auto& mac : node.boot.macs) owners.try_emplace(mac, &node);
+void check_port_macs(const Inventory& inventory, const NodeOfMac& owners, Problems& problems) {
   for (const auto& node : inventory.nodes) {
     if (!node.network) continue;
     for (const auto& port : node.network->ports) {
@@ -312,8 +315,9 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once outlets{"outlet", problems};
   Known known{inventory};
   check_mirrors(inventory, known, problems);
-  check_port_macs(inventory, problems);
-  check_bmc_macs(inventory, problems);
+  const auto mac_owners = boot_mac_owners(inventory);
+  check_port_macs(inventory, mac_owners, problems);
+  check_bmc_macs(inventory, mac_owners, problems);
   const auto ssh_hosts = usual_ssh_hosts(inventory);
   const auto bmc_hosts = usual_bmc_hosts(inventory);
   for (const auto& node : inventory.nodes) {

@@ -169,14 +169,11 @@ class Reader {
     if (sensors != nullptr && sensors->is_array())
       for (const auto& sensor : sensors->get_array())
         if (count++ < kMostSensors) take_sensor(reading, sensor, names_);
-    // A BMC that restarts answers, and lists nothing yet: not one supply is lost by that. The tray
-    // of a rack has none of its own.
-    if (reading.supplies.empty() && (count == 0 || had_supplies_)) {
+    if (!listing_.is_whole(count, reading.supplies)) {
       phases_.drop();
       if (found_.failed++ == 0) found_.why = "its answer listed no supply";
       return;
     }
-    had_supplies_ = had_supplies_ || !reading.supplies.empty();
     if (!phases_.end()) return;
     // What has no input may call its sensors anything.
     std::erase_if(reading.hot, [&](const auto& each) {
@@ -204,8 +201,8 @@ class Reader {
   bool unsettled_ = false;  // since a feed went off, until all supplies were well again
   bool touched_ = false;    // something was reported of a feed since the reading has begun
   bool began_off_ = false, beside_ = false;
-  bool had_supplies_ = false;  // some reading listed one
-  Supplies settled_{};         // of the newest reading beside no feed
+  SupplyListing listing_{};
+  Supplies settled_{};  // of the newest reading beside no feed
   SupplyTranscript found_{};
   PartNames names_{{}};
   PhasesOfReadings phases_{};

@@ -38,6 +38,21 @@ struct SupplyReading {
   bool beside_feed = false;  // a feed was off meanwhile, or not everything was well again after it
 };
 
+/// Of a BMC's answers, one after the other, which list supplies as those before did. A BMC that
+/// restarts answers, and lists nothing yet: not one supply is lost by that. The tray of a rack has
+/// none of its own.
+class SupplyListing {
+ public:
+  bool is_whole(std::size_t sensors, const Supplies& supplies) {
+    const bool whole = sensors > 0 && (!supplies.empty() || !had_some_);
+    had_some_ = had_some_ || !supplies.empty();
+    return whole;
+  }
+
+ private:
+  bool had_some_ = false;
+};
+
 /// What became of a node while one of its feeds was off.
 struct FeedCut {
   int number = 0;                             // from 1

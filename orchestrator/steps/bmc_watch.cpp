@@ -291,8 +291,7 @@ bool SensorWatch::take(const json::array& sensors) {
   const auto supplies = burnin::read_supplies(sensors, *known_of(environment_, request_).parts);
   read_ = count_;
   well_.reset();
-  const bool is_whole = !sensors.empty() && (!supplies.empty() || !had_supplies_);
-  had_supplies_ = had_supplies_ || !supplies.empty();
+  const bool is_whole = listing_.is_whole(sensors.size(), supplies);
   if (supplies.empty()) return is_whole;
   well_ = std::ranges::all_of(supplies, [](const auto& each) { return each.second.well(); });
   return true;

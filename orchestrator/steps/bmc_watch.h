@@ -105,7 +105,7 @@ class SensorWatch {
   std::string half_{};  // of a line
   std::string last_{};  // phase that was written down
   burnin::PhasesOfReadings phases_{};
-  bool had_supplies_ = false;  // some reading listed one
+  burnin::SupplyListing listing_{};
   std::string alone_{};
   int count_ = 0;
   int read_ = 0;                // number of the last one that was answered
